@@ -20,37 +20,37 @@ JOB = "OMP_NUM_THREADS={resources.omp} {sys.executable:q} -m companion.workflow.
 
 
 # custom runs have a place of their own, and run.py must know of them
-PLACES = {stem: declared.place(stem, PROFILE) for stem in flow.stems()}
+PLACES = {stem: declared.output_place(stem, PROFILE) for stem in flow.notebook_stems()}
 if workflow.is_main_process:
     for said in flow.note_custom(PROFILE):
         print(said, flush=True)
 
 
 def done(stem, part=""):
-    return str(flow.results(PLACES[stem]) / f"{stem}{part}.done")
+    return str(flow.profile_results(PLACES[stem]) / f"{stem}{part}.done")
 
 
 def here(name):  # inputs are named from the project's folder, which is another one where that is read-only
-    return name if os.path.isabs(name) else os.path.relpath(flow.home() / name)
+    return name if os.path.isabs(name) else os.path.relpath(flow.project_dir() / name)
 
 
 rule all:
     input:
-        [done(stem) for stem in flow.stems()],
+        [done(stem) for stem in flow.notebook_stems()],
 
 
-for stem in flow.stems():
-    timing = flow.section(stem).get("timing", False)
-    shards = flow.shards(stem, PROFILE)
+for stem in flow.notebook_stems():
+    timing = flow.read_section(stem).get("timing", False)
+    shards = flow.shard_count(stem, PROFILE)
     parts = [done(stem, f".shard{k}of{shards}") for k in range(1, shards + 1)] if shards > 1 else []
     # ancient: what counts of the notebook's own file is the fingerprint of its code cells
-    file = ancient(str(declared.notebook(stem)))
-    files = flow.inputs(stem)
-    names = flow.imports(stem) + flow.records(stem, PROFILE)
-    code = flow.digest(files, names)  # beside the files' times: as of the beginning, so that an edit while a job runs counts
-    after = [done(other) for other in flow.after(stem)]
+    file = ancient(str(declared.notebook_path(stem)))
+    files = flow.input_files(stem)
+    names = flow.cell_imports(stem) + flow.recorded_verdicts(stem, PROFILE)
+    code = flow.inputs_digest(files, names)  # beside the files' times: as of the beginning, so that an edit while a job runs counts
+    after = [done(other) for other in flow.notebooks_before(stem)]
     cells = flow.fingerprint(stem)
-    settings = json.dumps(flow.settings(stem, PROFILE, DEVICE), sort_keys=True)
+    settings = json.dumps(flow.injected_settings(stem, PROFILE, DEVICE), sort_keys=True)
     if workflow.is_main_process:
         if said := flow.forget_incomplete(stem, PLACES[stem]):
             print(said, flush=True)

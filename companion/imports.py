@@ -22,7 +22,7 @@ INSTALLED = tuple(
 )
 
 
-def roots() -> list[tuple[str, str]]:
+def package_roots() -> list[tuple[str, str]]:
     """Name and folder of the library and of the companion."""
     return [(name, root) for name, package in PACKAGES.items() for root in package.__path__]
 
@@ -55,7 +55,7 @@ def origin(name: str) -> str:
     return name
 
 
-def resolve(name: str) -> Path | None:
+def resolve_file(name: str) -> Path | None:
     """Return the file of a module, or the file that defines a name; None outside the package."""
     name = origin(name)
     base = name.rpartition(".")[0]
@@ -86,7 +86,7 @@ Statement = tuple[int | None, str | None, list[tuple[str, str | None]]]
 
 
 @functools.cache
-def read(text: bytes, name: str) -> tuple[str, list[Statement]]:
+def read_code(text: bytes, name: str) -> tuple[str, list[Statement]]:
     """Return the SHA-256 of a Python text's code, in hexadecimal, and its import statements; each text is parsed once.
 
     The digest is of the syntax tree: comments, docstrings, line breaks and redundant parentheses do not change it. A
@@ -107,11 +107,13 @@ def read(text: bytes, name: str) -> tuple[str, list[Statement]]:
 
 
 def digest(text: bytes, name: str) -> str:
-    """Return the SHA-256 of a Python text's code, see ``read``."""
-    return read(text, name)[0]
+    """Return the SHA-256 of a Python text's code, see ``read_code``."""
+    return read_code(text, name)[0]
 
 
-def imported(statements: Iterable[Statement], package: Sequence[str] = ()) -> list[tuple[str, str]]:
+def imported_names(
+    statements: Iterable[Statement], package: Sequence[str] = ()
+) -> list[tuple[str, str]]:
     """Return what import statements in a file of ``package`` import: (dotted name, name that it has in the file)."""
     found = []
     for level, module, names in statements:
@@ -127,17 +129,17 @@ def imported(statements: Iterable[Statement], package: Sequence[str] = ()) -> li
 
 
 def _imports(file: Path, package: Sequence[str] = ()) -> list[tuple[str, str]]:
-    """Return what a file imports, see ``imported``; of a file of the two packages, what it imports from there.
+    """Return what a file imports, see ``imported_names``; of a file of the two packages, what it imports from there.
 
     Args:
         package: names of the package of a file outside the two packages.
     """
-    statements = read(file.read_bytes(), str(file))[1]
-    for top, root in roots():
+    statements = read_code(file.read_bytes(), str(file))[1]
+    for top, root in package_roots():
         if file.is_relative_to(root):
-            found = imported(statements, (top, *file.relative_to(root).parent.parts))
+            found = imported_names(statements, (top, *file.relative_to(root).parent.parts))
             return [(name, local) for name, local in found if name.split(".")[0] in PACKAGES]
-    return imported(statements, package)
+    return imported_names(statements, package)
 
 
 def packages(files: Iterable[Path]) -> set[str]:
@@ -147,13 +149,13 @@ def packages(files: Iterable[Path]) -> set[str]:
     """
     texts = [(file.read_bytes(), str(file)) for file in files]
     # a relative import is of the same package
-    absolute = [one for text in texts for one in read(*text)[1] if not one[0]]
-    found = {(name.split(".")[0], name) for name, _ in imported(absolute)}
+    absolute = [one for text in texts for one in read_code(*text)[1] if not one[0]]
+    found = {(name.split(".")[0], name) for name, _ in imported_names(absolute)}
     known = PACKAGES.keys() | sys.stdlib_module_names
     return {top for top, name in found if top not in known and not _own_files(name)}
 
 
-def follow(file: Path | None, found: set[Path], package: Sequence[str] = ()) -> None:
+def add_imports(file: Path | None, found: set[Path], package: Sequence[str] = ()) -> None:
     """Add a file and the files that it imports, directly or through others, to ``found``.
 
     Of a file of the two packages these are files of the two packages; of another file also the user's own modules.
@@ -165,23 +167,25 @@ def follow(file: Path | None, found: set[Path], package: Sequence[str] = ()) -> 
         return
     found.add(file)
     for name, _ in _imports(file, package):
-        follow_name(name, found)
+        add_imports_of_name(name, found)
 
 
-def follow_name(name: str, found: set[Path]) -> None:
-    """Add the files behind a dotted name and what they import to ``found``, see ``follow``."""
+def add_imports_of_name(name: str, found: set[Path]) -> None:
+    """Add the files behind a dotted name and what they import to ``found``, see ``add_imports``."""
     if name.split(".")[0] in PACKAGES:
-        follow(resolve(name), found)
+        add_imports(resolve_file(name), found)
         return
     for file, package in _own_files(name):
-        follow(file, found, package)
+        add_imports(file, found, package)
 
 
-def inside(file: Path) -> bool:
-    return any(file.is_relative_to(root) for _, root in roots())
+def is_inside(file: Path) -> bool:
+    return any(file.is_relative_to(root) for _, root in package_roots())
 
 
-def label(file: Path) -> str:
+def file_label(file: Path) -> str:
     """A file's name apart from where the package lies."""
-    root = next((Path(root) for _, root in roots() if file.is_relative_to(root)), file.parent)
+    root = next(
+        (Path(root) for _, root in package_roots() if file.is_relative_to(root)), file.parent
+    )
     return f"{root.name}/{file.relative_to(root).as_posix()}"

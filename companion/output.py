@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from paperlib.core.files import CHECKOUT, write_atomically
-from paperlib.core.text import plain
+from paperlib.core.text import to_json
 
 FOLDERS = {"quick": "quick", "paper": "", "custom": "custom"}  # below that of all figures
 
 
-def home() -> Path:
+def project_dir() -> Path:
     """Return the project's folder: PAPERLIB_ROOT, else the checkout. An installed package has none: the working folder."""
     if given := os.environ.get("PAPERLIB_ROOT"):
         return Path(given).resolve()
@@ -20,12 +20,12 @@ def home() -> Path:
     return CHECKOUT if complete else Path.cwd()
 
 
-def figures() -> Path:
-    """Return the folder of figures and verdicts of all profiles: PAPERLIB_FIGURES, else ``figures`` in the project's folder."""
-    return Path(os.environ.get("PAPERLIB_FIGURES") or home() / "figures")
+def figures_dir() -> Path:
+    """Return the folder of figures and verdicts of all profiles: PAPERLIB_FIGURES, else ``figures_dir`` in the project's folder."""
+    return Path(os.environ.get("PAPERLIB_FIGURES") or project_dir() / "figures")
 
 
-def folder(profile: str) -> Path:
+def profile_dir(profile: str) -> Path:
     """Return the folder of a profile's figures and verdicts: ``figures/`` for "paper", ``figures/quick/`` for "quick".
 
     Runs with parameters that no profile declares write to ``figures/custom/``.
@@ -35,10 +35,10 @@ def folder(profile: str) -> Path:
     """
     if profile not in FOLDERS:
         raise ValueError(f"profile={profile!r}; allowed: {', '.join(FOLDERS)}")
-    return figures() / FOLDERS[profile]
+    return figures_dir() / FOLDERS[profile]
 
 
-def entries(top: Path) -> Iterator[dict]:
+def read_entries(top: Path) -> Iterator[dict]:
     """Yield the claims with their verdicts in ``claims.json`` of a folder; none where it is missing or damaged."""
     try:
         found = json.loads((top / "claims.json").read_bytes())["papers"].values()
@@ -51,7 +51,7 @@ def entries(top: Path) -> Iterator[dict]:
 
 def write_json(path: Path, content: Any) -> None:
     """Write ``plain(content)`` atomically."""
-    text = json.dumps(plain(content), indent=1, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(to_json(content), indent=1, ensure_ascii=False, allow_nan=False)
     write_text(path, f"{text}\n")
 
 

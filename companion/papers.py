@@ -29,7 +29,7 @@ def heading(paper: str) -> tuple[str, str]:
     return text.split("\n")[0].rstrip("."), " ".join(source.split())
 
 
-def room(paper: str, name: str) -> ModuleType | None:
+def paper_module(paper: str, name: str) -> ModuleType | None:
     """Module ``name`` ("claims", "errata") of a paper's package in the companion, or None where it has none.
 
     Raises:
@@ -46,7 +46,7 @@ def room(paper: str, name: str) -> ModuleType | None:
         return None  # there may not even be a folder for it
 
 
-def stated(paper: str) -> list[str]:
+def statement_modules(paper: str) -> list[str]:
     """Return the modules that hold a paper's statements: those of ``theory`` in the library and ``proofs`` in the companion."""
     return [
         ".".join([package.__name__, *file.relative_to(root).with_suffix("").parts])

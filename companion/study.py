@@ -35,9 +35,9 @@ class Study:
 
     def __init__(self, stem: str, names: dict[str, Any]):
         self.stem, self._names = stem, names
-        names["profile"] = declared.profile(stem, names)
+        names["profile"] = declared.resolve_profile(stem, names)
         self.device = pick_device(names["device"])
-        kept = declared.parameters(stem).keys() - {*declared.FREE, "seed"}
+        kept = declared.read_parameters(stem).keys() - {*declared.FREE, "seed"}
         self.parameters = {name: names[name] for name in names if name in kept}
 
     @property
@@ -61,9 +61,9 @@ class Study:
         return verdicts.judge(id, *statistic, profile=self.profile, **more)
 
     def conclude(self, id: str) -> Verdict:
-        """Decide a claim with parts, see ``verdicts.conclude``."""
-        return verdicts.conclude(id, self.profile)
+        """Decide a claim with parts, see ``verdicts.combine_parts``."""
+        return verdicts.combine_parts(id, self.profile)
 
     def not_run(self, id: str, reason: str) -> Verdict:
         """Store that a claim was not tested in this run, and why."""
-        return verdicts.not_run(id, reason, self.profile)
+        return verdicts.record_not_run(id, reason, self.profile)

@@ -20,25 +20,25 @@ import numpy as np
 
 from paperlib import stats
 from paperlib.checks import Statement
-from paperlib.core.text import number, plain
+from paperlib.core.text import format_number, to_json
 
-from .output import entries, folder, home, write_json
-from .papers import papers, room, stated
+from .output import profile_dir, project_dir, read_entries, write_json
+from .papers import paper_module, papers, statement_modules
 
 __all__ = [  # what the reference of the documentation shows
     "Claim",
     "Erratum",
     "Finding",
     "Verdict",
-    "claim",
+    "find_claim",
     "claims",
-    "conclude",
+    "combine_parts",
     "decide",
     "judge",
-    "not_run",
-    "record",
+    "record_not_run",
+    "record_text",
     "statements",
-    "table",
+    "list_verdicts",
 ]
 
 log = logging.getLogger(__name__)
@@ -123,7 +123,7 @@ class Verdict:
     @functools.cached_property
     def line(self) -> str:
         mark = "" if self.profile == "paper" else f" ({self.profile})"
-        words = [short(self.id), self.verdict + mark, self.number, self.reason]
+        words = [short_id(self.id), self.verdict + mark, self.number, self.reason]
         return "  ".join(filter(None, words))
 
     @property
@@ -132,18 +132,18 @@ class Verdict:
         if self.statistic is None:
             return ""
         exact = self.interval is None and self.n is None
-        text = lambda v: f"{v:.6g}" if exact and isinstance(v, float) else number(v)
+        text = lambda v: f"{v:.6g}" if exact and isinstance(v, float) else format_number(v)
         value = ", ".join(map(text, np.atleast_1d(self.statistic).tolist()))
         if self.interval is not None:
-            value += f" [{number(self.interval[0])}, {number(self.interval[1])}]"
+            value += f" [{format_number(self.interval[0])}, {format_number(self.interval[1])}]"
         value += f", n {self.n}" if self.n is not None else ""
         return f"{self.method.split(',')[0]} {value}".strip()
 
     def __str__(self) -> str:
         if self.profile == "paper":
             return self.line
-        lines = f"of record: {record(self.id)}", f"{self.profile} run: {self.seen()}"
-        return "\n     ".join([f"{short(self.id)}  {claim(self.id).sentence}", *lines])
+        lines = f"of record: {record_text(self.id)}", f"{self.profile} run: {self.seen()}"
+        return "\n     ".join([f"{short_id(self.id)}  {find_claim(self.id).sentence}", *lines])
 
     __repr__ = __str__
 
@@ -156,7 +156,7 @@ class Verdict:
         return "; ".join(filter(None, (f"{self.number}, not a verdict", self.reason)))
 
 
-def short(id: str) -> str:
+def short_id(id: str) -> str:
     """A claim's id within its paper."""
     return id.split(".", 1)[-1]
 
@@ -167,7 +167,7 @@ def claims(paper: str) -> dict[str, Claim]:
     Raises:
         ValueError: an id declared twice, without the paper's name in front, or a part that is not declared.
     """
-    module = room(paper, "claims")
+    module = paper_module(paper, "claims")
     found: dict[str, Claim] = {}
     for claim in module.CLAIMS if module else ():
         if claim.id in found or not claim.id.startswith(f"{paper}."):
@@ -179,7 +179,7 @@ def claims(paper: str) -> dict[str, Claim]:
     return found
 
 
-def claim(id: str) -> Claim:
+def find_claim(id: str) -> Claim:
     """The declared claim.
 
     Raises:
@@ -198,11 +198,11 @@ def claim(id: str) -> Claim:
 
 def of_record(id: str) -> Verdict:
     """Return the verdict of record of a claim: that of the project's ``figures/claims.json``, wherever this run writes its own."""
-    known = claims(claim(id).id.split(".")[0])
-    return _judged(known[id], known, "paper", recorded(home() / "figures"))
+    known = claims(find_claim(id).id.split(".")[0])
+    return _judged(known[id], known, "paper", read_recorded(project_dir() / "figures"))
 
 
-def record(id: str) -> str:
+def record_text(id: str) -> str:
     """Return the verdict of record of a claim as text, for example "holds  1.23 [1.20, 1.30], n 100".
 
     Raises:
@@ -264,7 +264,7 @@ def judge(
     """
     if not isinstance(id, str):
         raise ValueError(f"id={id!r}; allowed: the id of a declared claim, as 'glbomd.C1'")
-    c, method = claim(id), ""
+    c, method = find_claim(id), ""
     if c.side == "parts":
         raise ValueError(f"id={id!r} is decided by its parts; allowed: conclude({id!r}, profile)")
     if c.side != "reported" and (c.side == "test") != isinstance(statistic, stats.Test):
@@ -300,21 +300,21 @@ def _open_if_few(c: Claim, judged: Verdict) -> Verdict:
     return replace(judged, verdict="inconclusive", reason="; ".join(filter(None, reasons)))
 
 
-def not_run(id: str, reason: str, profile: str) -> Verdict:
+def record_not_run(id: str, reason: str, profile: str) -> Verdict:
     """Keep that a claim was not tested in this run, and why (its data is missing, say)."""
-    return _keep(Verdict(claim(id).id, "not run", profile, reason=reason))
+    return _keep(Verdict(find_claim(id).id, "not run", profile, reason=reason))
 
 
-def conclude(id: str, profile: str) -> Verdict:
+def combine_parts(id: str, profile: str) -> Verdict:
     """The verdict on a claim with parts: holds if all hold, fails if one fails, else inconclusive.
 
     Raises:
         ValueError: an unknown id, or a claim without parts.
     """
-    c, paper = claim(id), id.split(".")[0]
+    c, paper = find_claim(id), id.split(".")[0]
     if not c.parts:
         raise ValueError(f"id={id!r} has no parts; allowed: judge({id!r}, ...)")
-    return _keep(_judged(c, claims(paper), profile, written(profile, paper)))
+    return _keep(_judged(c, claims(paper), profile, read_written(profile, paper)))
 
 
 def _judged(c: Claim, known: dict[str, Claim], profile: str, stored: dict[str, Verdict]) -> Verdict:
@@ -329,13 +329,17 @@ def _judged(c: Claim, known: dict[str, Claim], profile: str, stored: dict[str, V
         verdict = "holds"
     else:
         verdict = "not run" if found == {"not run"} else "inconclusive"
-    reason = ", ".join(f"{short(part)} {v}" for part, v in parts.items())
+    reason = ", ".join(f"{short_id(part)} {v}" for part, v in parts.items())
     return Verdict(c.id, verdict, profile, reason=reason)
 
 
 def _keep(verdict: Verdict) -> Verdict:
-    content = {**plain(verdict), "line": verdict.line, "notebook": claim(verdict.id).notebook}
-    write_json(folder(verdict.profile) / "claims" / f"{verdict.id}.json", content)
+    content = {
+        **to_json(verdict),
+        "line": verdict.line,
+        "notebook": find_claim(verdict.id).notebook,
+    }
+    write_json(profile_dir(verdict.profile) / "claims" / f"{verdict.id}.json", content)
     return verdict
 
 
@@ -346,19 +350,19 @@ def _verdict(entry: dict[str, Any]) -> Verdict:
     return verdict
 
 
-def recorded(top: Path) -> dict[str, Verdict]:
+def read_recorded(top: Path) -> dict[str, Verdict]:
     """Return the verdicts in ``claims.json`` of a folder by the claim's id; none of a damaged file."""
-    return {entry["id"]: _verdict(entry) for entry in entries(top)}
+    return {entry["id"]: _verdict(entry) for entry in read_entries(top)}
 
 
-def written(profile: str, paper: str) -> dict[str, Verdict]:
+def read_written(profile: str, paper: str) -> dict[str, Verdict]:
     """Return the verdicts that the runs of a profile wrote on a paper's claims, by the claim's id.
 
     Runs of the paper profile write one file per claim, which is not committed. Where there is none, the verdict is that of the
     committed ``claims.json``.
     """
-    found = recorded(folder(profile)) if profile == "paper" else {}
-    for path in (folder(profile) / "claims").glob(f"{paper}.*.json"):
+    found = read_recorded(profile_dir(profile)) if profile == "paper" else {}
+    for path in (profile_dir(profile) / "claims").glob(f"{paper}.*.json"):
         try:
             verdict = _verdict(json.loads(path.read_bytes()))
             damaged = verdict.verdict not in WORDS or not isinstance(verdict.line, str)
@@ -373,15 +377,15 @@ def written(profile: str, paper: str) -> dict[str, Verdict]:
     return found
 
 
-def table(profile: str, paper: str) -> list[Verdict]:
+def list_verdicts(profile: str, paper: str) -> list[Verdict]:
     """Return the verdict on each of a paper's claims in a profile, "not run" included, in the order of declaration."""
-    known, stored = claims(paper), written(profile, paper)
+    known, stored = claims(paper), read_written(profile, paper)
     return [_judged(c, known, profile, stored) for c in known.values()]
 
 
 def statements(paper: str) -> list[Statement]:
     """Return every statement that a function of a paper's ``theory`` or ``proofs`` computes, in the order of the files."""
-    modules = [import_module(name) for name in stated(paper)]
+    modules = [import_module(name) for name in statement_modules(paper)]
     return [
         value.statement
         for module in modules

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from companion.datasets import registry as datasets
-from companion.store.results import root as results_dir
+from companion.store.results import results_dir
 from companion.workflow import plan as workflow
 
 
@@ -27,7 +27,7 @@ def missing(path: Path) -> list[str]:
         return []
     return [
         name
-        for name in workflow.section(path.stem).get("datasets", [])
+        for name in workflow.read_section(path.stem).get("datasets", [])
         if not datasets.available(name)
     ]
 

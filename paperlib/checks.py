@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import t as student
 
-from .core.text import number, plain
+from .core.text import format_number, to_json
 from .stats import Interval, proportion
 
 
@@ -123,12 +123,12 @@ class Check:
             count = f"{int(self.held.sum())} of {self.held.size}"
         else:
             share = self.coverage
-            count = f"{int(self.by_trial.sum())} of {share.n} trials [{number(share.low)}, {number(share.high)}]"
-        words = [self.statement, self.verdict, f"{count}, worst ratio {number(self.ratio)}"]
+            count = f"{int(self.by_trial.sum())} of {share.n} trials [{format_number(share.low)}, {format_number(share.high)}]"
+        words = [self.statement, self.verdict, f"{count}, worst ratio {format_number(self.ratio)}"]
         if self.trivial is not None:
             first = self.informative_from
             words.append(
-                "never informative" if first is None else f"informative from {number(first)}"
+                "never informative" if first is None else f"informative from {format_number(first)}"
             )
         return "  ".join(words + ([self.remark] if self.remark else []))
 
@@ -137,7 +137,7 @@ class Check:
     def to_json(self) -> dict:
         """Everything but the entries: those are summed up."""
         informative = "never" if self.informative_from is None else self.informative_from
-        return plain(
+        return to_json(
             {
                 "statement": self.statement,
                 "source": self.source,
@@ -258,15 +258,15 @@ class Expected(Check):
         return "fails" if above.any() else "inconclusive"
 
 
-def recast(kind: type[Check], check: Check, **more: Any) -> Check:
+def change_kind(kind: type[Check], check: Check, **more: Any) -> Check:
     """Return the check as one of another kind, with some fields changed."""
     kept = {field.name: getattr(check, field.name) for field in fields(Check)}
     return kind(**kept | more)
 
 
-def unless(informs: bool, check: Check) -> Check:
+def vacuous_unless(informs: bool, check: Check) -> Check:
     """Return the check, as ``Vacuous`` unless its bound is somewhere below what holds without it."""
-    return check if informs else recast(Vacuous, check)
+    return check if informs else change_kind(Vacuous, check)
 
 
 def informative_from(

@@ -23,24 +23,24 @@ from torch import Tensor
 
 from .core import contracts
 from .core.contracts import Learner, Problem
-from .core.describe import brief, describe
+from .core.describe import describe, short_repr
 from .core.files import check_writable, parse_npz, write_npz
 from .core.linalg import pick_device, synchronize
 from .core.rounds import REDUCE, Probe, Round
 from .core.streams import Streams
 from .core.trace import Trace
-from .core.trees import for_trials, listed, pack, unpack
-from .core.validation import whole
+from .core.trees import normalize_trials, pack, select_trials, unpack
+from .core.validation import check_integer
 
-__all__ = ["Probe", "Round", "play", "recorded"]
+__all__ = ["Probe", "Round", "play", "recorded_rounds"]
 
 log = logging.getLogger(__name__)
 
-PULSE = 0.5  # seconds between two reports of progress, at least
-LOOK = 64  # rounds, at most, between looks at `failed` and, on a device, at the feedback; `every` seconds may come first
+PROGRESS_SECONDS = 0.5  # seconds between two reports of progress, at least
+CHECK_EVERY = 64  # rounds, at most, between looks at `failed` and, on a device, at the feedback; `every` seconds may come first
 
 
-def recorded(horizon: int, record: int | str | Sequence[int]) -> np.ndarray:
+def recorded_rounds(horizon: int, record: int | str | Sequence[int]) -> np.ndarray:
     """The rounds to record, counted from 1: "all", that many evenly spaced, or as listed; the last is always in.
 
     Raises:
@@ -93,7 +93,7 @@ def play(
         seed: trial i draws what trial 0 of ``seed + i`` draws.
         device: cpu, cuda, or auto: CUDA where these trials of this problem are expected to be faster there, see
             ``core.linalg.pick_device``.
-        record: see ``recorded``.
+        record: see ``recorded_rounds``.
         probes: name -> ``Probe`` or a function of a ``Round`` (reduce "last"). They see states as they are; a learner
             that a probe holds by itself keeps the rows of all trials.
         checkpoint: file to resume from and to save to every ``every`` seconds and before an error is raised.
@@ -112,9 +112,9 @@ def play(
     """
     contracts.check_learner(learner)
     contracts.check_kind("problem", problem)
-    horizon = whole("horizon", horizon)
-    seed = whole("seed", seed, least=0)
-    trials, total = listed(trials)
+    horizon = check_integer("horizon", horizon)
+    seed = check_integer("seed", seed, least=0)
+    trials, total = normalize_trials(trials)
     if not isinstance(every, Real) or isinstance(every, bool) or not every >= 0:
         raise ValueError(f"every={every!r}; allowed: seconds, at least 0")
     if not isinstance(probes, (dict, type(None))):
@@ -124,8 +124,8 @@ def play(
         raise ValueError("probes: the name 'regret' is taken; allowed: any other")
     if about is None:
         about = {"learner": describe(learner), "problem": describe(problem)}
-    device = pick_device(device, len(trials), *contracts.extent(problem))
-    rounds = recorded(horizon, record)
+    device = pick_device(device, len(trials), *contracts.declared_size(problem))
+    rounds = recorded_rounds(horizon, record)
     about = {
         **about,
         "horizon": horizon,
@@ -136,22 +136,22 @@ def play(
         "torch": torch.__version__.split("+")[0],
         "numpy": np.__version__,
     }
-    learner = for_trials(learner, trials, total, "learner")
-    problem = for_trials(problem, trials, total, "problem")
+    learner = select_trials(learner, trials, total, "learner")
+    problem = select_trials(problem, trials, total, "problem")
     with torch.no_grad():
-        records = _Records(rounds, probes, len(trials), device)
-        kept = _Kept(checkpoint, about, rounds, device)
+        records = _Recorder(rounds, probes, len(trials), device)
+        kept = _Checkpoint(checkpoint, about, rounds, device)
         run = _Run(
             learner, problem, horizon, trials, Streams(seed, trials, device), device, records, kept
         )
         run.loop(every, progress)
-        report = contracts.optional(learner, "report", kept.state, default={})
+        report = contracts.call_optional(learner, "report", kept.state, default={})
         final = records.final | {f"report.{k}": v for k, v in report.items() if k != "failed"}
     host = lambda tree: {name: value.cpu().numpy() for name, value in tree.items()}
     return Trace(rounds, host(records.series), host(final), records.seconds, list(trials), about)
 
 
-class _Records:
+class _Recorder:
     """What is recorded.
 
     Attributes:
@@ -209,7 +209,7 @@ class _Records:
         """A probe's value with a row a trial; where the trials share one, it is each one's."""
         if not isinstance(value, Tensor) or value.dim() < 1 or len(value) not in (1, self.trials):
             allowed = f"a tensor with {self.trials} rows, one a trial, or 1"
-            raise ValueError(f"probes[{name!r}] returns {brief(value)}; allowed: {allowed}")
+            raise ValueError(f"probes[{name!r}] returns {short_repr(value)}; allowed: {allowed}")
         return value.expand(self.trials, *value.shape[1:])
 
     def _put(self, name: str, value: Tensor) -> None:
@@ -220,7 +220,7 @@ class _Records:
         self.series[name][:, self.place] = value
 
 
-class _Kept:
+class _Checkpoint:
     """What is kept for resuming: the last sound moment, all of which belongs together, and its file, if there is one.
 
     Attributes:
@@ -244,7 +244,7 @@ class _Kept:
         # the loop replaces entries of ``sums``, so that a copy stays as it is
         self.state, self.t, self.clock, self.sums = state, t, clock, dict(sums)
 
-    def save(self, records: _Records) -> None:
+    def save(self, records: _Recorder) -> None:
         """Write the moment and what was recorded, whole or not at all; nothing to do without a file.
 
         A full disk is no reason to lose the run: it goes on, with one warning.
@@ -267,7 +267,7 @@ class _Kept:
                 log.warning(text, self.file, error.strerror)
             self.warned = True
 
-    def resume(self, records: _Records) -> None:
+    def resume(self, records: _Recorder) -> None:
         """Go to the moment in the file, if there is one.
 
         Raises:
@@ -310,50 +310,50 @@ class _Run:
         trials: Sequence[int],
         streams: Streams,
         device: str,
-        records: _Records,
-        kept: _Kept,
+        records: _Recorder,
+        kept: _Checkpoint,
     ):
         self.learner, self.problem, self.horizon, self.trials = learner, problem, horizon, trials
         self.streams, self.device, self.records, self.kept = streams, device, records, kept
         self.unheard: list[Tensor] = []  # feedback on a device, looked at together
         R, first, tkwargs = len(trials), streams.at(-1), {"dtype": torch.float64, "device": device}
-        self.world = problem.init(R, horizon, first, **tkwargs)
-        context = problem.context(self.world, 0)
+        self.instance = problem.init(R, horizon, first, **tkwargs)
+        context = problem.context(self.instance, 0)
         contracts.check_context(context, R)
-        contracts.optional(learner, "validate", context, None, None)
+        contracts.call_optional(learner, "validate", context, None, None)
         # of a learner that counts by index
         self.arms = context if contracts.tags_of(learner).fixed_arms else None
         kept.keep(learner.init(R, context, horizon, first, **tkwargs), 0, 0.0, records.sums)
         kept.resume(records)
 
     def loop(self, every: float, progress: Callable[[int, int, float], None] | None) -> None:
-        learner, problem, world, records, streams = (
+        learner, problem, instance, records, streams = (
             self.learner,
             self.problem,
-            self.world,
+            self.instance,
             self.records,
             self.streams,
         )
         wants, horizon, on_host = learner.wants, self.horizon, self.device == "cpu"
         now = self.now if self.device.startswith("cuda") else time.perf_counter
         state, clock, due = self.kept.state, self.kept.clock, now() + every
-        pulse = min(every, PULSE) if progress is not None else math.inf
+        pulse = min(every, PROGRESS_SECONDS) if progress is not None else math.inf
         tell = now() + pulse
         begin, arms = self.kept.t, self.arms
         for t in range(begin, horizon):
             draw = streams.at(t)
-            context = problem.context(world, t)
+            context = problem.context(instance, t)
             if arms is not None and context is not arms:
                 self.refuse_other(context, t)
             a = now()
             choice = learner.select(state, context, draw)
             b = now()
             if t == begin:
-                contracts.check_choice(learner, choice, context, len(self.trials))
+                contracts.check_selection(learner, choice, context, len(self.trials))
             action, chosen = choice
-            answer = problem.respond(world, t, action, wants, draw)
+            answer = problem.respond(instance, t, action, wants, draw)
             if t == begin:
-                contracts.check_answer(problem, answer, action, wants)
+                contracts.check_response(problem, answer, action, wants)
             feedback, gap = answer
             if not on_host:  # looking is slow there: it is done later
                 self.unheard.append(feedback)
@@ -368,9 +368,9 @@ class _Run:
                 contracts.check_state(learner, after, chosen)
             records.sums["regret"] = records.sums["regret"] + gap
             if t + 1 == records.next or records.running:
-                records.add(Round(t, world, chosen, context, action, feedback, after), clock)
+                records.add(Round(t, instance, chosen, context, action, feedback, after), clock)
             state = after
-            if d > due or (t + 1) % LOOK == 0 or t + 1 == horizon:
+            if d > due or (t + 1) % CHECK_EVERY == 0 or t + 1 == horizon:
                 self.look(state, t + 1, clock)
                 if d > due:
                     self.kept.save(records)
@@ -399,7 +399,7 @@ class _Run:
         if self.unheard:
             self.refuse(self.unheard, t)
             self.unheard = []
-        failed = contracts.optional(self.learner, "report", state, default={}).get("failed")
+        failed = contracts.call_optional(self.learner, "report", state, default={}).get("failed")
         if failed is not None and self.device != "meta" and bool(failed.any()):
             self.kept.save(self.records)
             trial = self.trials[int(failed.nonzero()[0, 0])]

@@ -49,7 +49,7 @@ def _trials(name: str, x, least: int = 1) -> np.ndarray:
     """``x`` as floats with trials in front.
 
     Raises:
-        ValueError: fewer than ``least`` trials, or NaN.
+        ValueError: fewer than ``smallest`` trials, or NaN.
     """
     x = np.asarray(x, float)
     if x.ndim < 1 or len(x) < least or np.isnan(x).any():
@@ -84,7 +84,7 @@ def mean(x, level: float = LEVEL) -> Interval:
     return Interval(center, center - half, center + half, len(x), method)
 
 
-def paired(a, b, level: float = LEVEL) -> Interval:
+def paired_difference(a, b, level: float = LEVEL) -> Interval:
     """Mean of a - b over the trials both have, with a t-interval. ``a``, ``b``: R each."""
     a, b = _common(a, b)
     method = f"mean difference, {_percent(level)} t-interval over paired trials"
@@ -199,11 +199,11 @@ def bootstrap_mean(
     """
     values = _trials("x", x)
     if bounds is not None and (values == values[0]).all():
-        return constant(float(values[0]), len(values), bounds, of=of, level=level)
+        return constant_mean(float(values[0]), len(values), bounds, of=of, level=level)
     return bootstrap(x, lambda mean: mean, of=of, seed=seed, resamples=resamples, level=level)
 
 
-def constant(
+def constant_mean(
     value: float, n: int, bounds: tuple[float, float], *, of: str = "mean", level: float = LEVEL
 ) -> Interval:
     """Return the exact interval of a mean of which ``n`` trials all gave the same ``value``.
@@ -240,12 +240,12 @@ def rank_correlations(x, y) -> np.ndarray:
         return (a * b).sum(-1) / np.sqrt((a * a).sum(-1) * (b * b).sum(-1))
 
 
-def least(intervals: dict[str, Interval]) -> Interval:
+def smallest(intervals: dict[str, Interval]) -> Interval:
     """The interval of the smallest: all lie above a number exactly when it does, one lies below when it does."""
     return _extreme(intervals, "least", min)
 
 
-def greatest(intervals: dict[str, Interval]) -> Interval:
+def largest(intervals: dict[str, Interval]) -> Interval:
     """The interval of the largest: all lie below a number exactly when it does, one lies above when it does."""
     return _extreme(intervals, "greatest", max)
 
@@ -355,7 +355,7 @@ def wilcoxon(differences: dict[str, np.ndarray]) -> dict[str, Test]:
     }
 
 
-def weakest(tests: dict[str, Test]) -> Test:
+def combine_tests(tests: dict[str, Test]) -> Test:
     """All tests as one: it holds when each of them does, its opposite when one of theirs does."""
     name, worst = max(tests.items(), key=lambda item: item[1].p)
     opposite, n = min(t.opposite for t in tests.values()), min(t.n for t in tests.values())

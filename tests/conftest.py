@@ -28,14 +28,14 @@ def case_of(item):
 
 def unaffected(changed):
     """Cases whose learner and problem use none of the changed files."""
-    from companion.papers import papers, room
-    from companion.store import sources
+    from companion.papers import paper_module, papers
+    from companion.store import source_files
 
     if any(file.is_relative_to(ROOT / "tests") for file in changed):
         return set()
     return {
         f"{paper}.{name}"
         for paper in papers()
-        for name, case in room(paper, "cases").CASES.items()
-        if not changed & {*sources(case.learner, case.problem)}
+        for name, case in paper_module(paper, "cases").CASES.items()
+        if not changed & {*source_files(case.learner, case.problem)}
     }

@@ -18,20 +18,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from companion.papers import papers, room
+from companion.papers import paper_module, papers
 from companion.pfbco.problems.portfolio import Portfolio
 from companion.pfbco.problems.variants import Loud
 from paperlib.asktell import AskTell
 from paperlib.bkb.learners.exact import ExactGPUCB
-from paperlib.bkb.learners.features import OFUL as RidgeOFUL
+from paperlib.bkb.learners.features import LinearGPUCB as RidgeOFUL
 from paperlib.bkb.learners.lazy import LazyBKB
 from paperlib.bkb.model.confidence import Confidence
 from paperlib.bkb.optimizer import Optimizer as Search
 from paperlib.bkb.problems import RKHS, GPDraw, LinearArms, SizedRBF, UnevenArms, WarmRKHS
-from paperlib.core.describe import brief
+from paperlib.core.describe import short_repr
 from paperlib.core.linalg import Rows
 from paperlib.core.streams import Streams
-from paperlib.core.trees import for_trials, leaves
+from paperlib.core.trees import list_leaves, select_trials
 from paperlib.glbomd.learners.controls import UCB1
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
@@ -102,7 +102,7 @@ class Subject(NamedTuple):
 
 def sound(tree: Any, what: str) -> None:
     """No NaN in it."""
-    for path, leaf in leaves(tree, what):
+    for path, leaf in list_leaves(tree, what):
         value = leaf.view if isinstance(leaf, Rows) else leaf
         if isinstance(value, torch.Tensor) and value.is_floating_point():
             assert not bool(value.isnan().any()), f"{path} has NaN"
@@ -137,23 +137,23 @@ def watched(learner: Any):
 
 def rounds(learner: Any, problem: Any) -> None:
     """A few rounds, as ``play`` plays them, with a look at everything."""
-    learner = for_trials(learner, range(TRIALS), TRIALS, "learner")
-    problem = for_trials(problem, range(TRIALS), TRIALS, "problem")
+    learner = select_trials(learner, range(TRIALS), TRIALS, "learner")
+    problem = select_trials(problem, range(TRIALS), TRIALS, "problem")
     streams = Streams(0, range(TRIALS))
     with torch.no_grad():
-        world = problem.init(TRIALS, HORIZON, streams.at(-1), **TKWARGS)
-        context = problem.context(world, 0)
+        instance = problem.init(TRIALS, HORIZON, streams.at(-1), **TKWARGS)
+        context = problem.context(instance, 0)
         if hasattr(learner, "validate"):
             learner.validate(context, None, None)
         state = learner.init(TRIALS, context, HORIZON, streams.at(-1), **TKWARGS)
         for t in range(HORIZON):
-            draw, context = streams.at(t), problem.context(world, t)
+            draw, context = streams.at(t), problem.context(instance, t)
             sound(context, "context")
             with watched(learner):
                 action, chosen = learner.select(state, context, draw)
             finite(action, "action")
             assert len(action) == TRIALS
-            feedback, gap = problem.respond(world, t, action, learner.wants, draw)
+            feedback, gap = problem.respond(instance, t, action, learner.wants, draw)
             finite(feedback, "feedback"), finite(gap, "gap")
             state = learner.update(chosen, context, action, feedback, draw)
             sound(state, "state")
@@ -239,7 +239,7 @@ def subjects() -> list[Subject]:
     """Every learner of the papers' cases; problems, kernels, links and sets; ask and tell."""
     found = []
     for paper in papers():
-        for case in room(paper, "cases").CASES.values():
+        for case in paper_module(paper, "cases").CASES.values():
             problem = TINY.get(type(case.problem), case.problem)
             if hasattr(problem, "link") and problem.link != case.problem.link:
                 problem = dataclasses.replace(problem, link=case.problem.link, norm=1.0)
@@ -401,7 +401,7 @@ def call(subject: Subject, changed: dict[str, Any]) -> str | None:
         except Exception as error:
             if isinstance(error, RuntimeError) and "lmo: its set" in str(error):
                 return None  # what ``oracle_set`` says of a ball that does not fit
-            return f"{type(error).__name__}: {' '.join(map(brief, error.args))}"
+            return f"{type(error).__name__}: {' '.join(map(short_repr, error.args))}"
     return None
 
 
@@ -413,5 +413,5 @@ def calls(count: int, seed: int) -> list[tuple[str, dict[str, str], str]]:
         changed = bend(rng, subject.given)
         if (said := call(subject, changed)) is not None:
             what = getattr(subject.make, "__qualname__", "?")
-            wrong.append((what, {name: brief(value) for name, value in changed.items()}, said))
+            wrong.append((what, {name: short_repr(value) for name, value in changed.items()}, said))
     return wrong

@@ -5,11 +5,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from paperlib.core.describe import frozen
-from paperlib.core.linalg import chosen_mean
+from paperlib.core.describe import frozen_dataclass
+from paperlib.core.linalg import take_mean
 
 
-@frozen(eq=False)
+@frozen_dataclass(eq=False)
 class GivenUniforms:
     """The problem with ``uniforms``, trials x rounds in [0, 1); row i is that of trial i of the run."""
 
@@ -20,10 +20,10 @@ class GivenUniforms:
         assert len(self.uniforms) == trials and self.uniforms.shape[1] >= horizon
         return self.problem.init(trials, horizon, draw, **tkwargs)
 
-    def context(self, world, t):
-        return self.problem.context(world, t)
+    def context(self, instance, t):
+        return self.problem.context(instance, t)
 
-    def respond(self, world, t, action, wants, draw):
-        _, means, best = world.rounds[t]
-        mean = chosen_mean(means, action)
+    def respond(self, instance, t, action, wants, draw):
+        _, means, best = instance.rounds[t]
+        mean = take_mean(means, action)
         return self.problem.link.sample(mean, torch.as_tensor(self.uniforms)[:, t]), best - mean

@@ -28,7 +28,7 @@ trace = store.run(Coins(), {"index": Index(nap=NAP)}, HORIZON, TRIALS, seed=SEED
 fig, axes = figures.panels()
 axes[0, 0].plot(trace.rounds, mean)
 figures.save(fig, "NAME", paper="toy", caption="Regret.", alt="A line.", profile=profile, parameters={}, seed=SEED, trials=TRIALS, numbers=mean)
-output.write_json(output.folder(profile) / "claims/toy.NAME.json", {"notebook": "NAME", "verdict": "holds", "statistic": mean[-1]})
+output.write_json(output.profile_dir(profile) / "claims/toy.NAME.json", {"notebook": "NAME", "verdict": "holds", "statistic": mean[-1]})
 print(f"{mean[-1]:.6f}")""",
 ]
 

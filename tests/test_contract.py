@@ -19,24 +19,26 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from toy import Coins, Index
 
 import paperlib
-from companion.papers import papers, room
+from companion.papers import paper_module, papers
 from paperlib.asktell import AskTell
-from paperlib.bkb.model.slots import together
-from paperlib.core.contracts import Case, tags_of
+from paperlib.bkb.model.slots import join_trials
+from paperlib.core.contracts import ContractCase, tags_of
 from paperlib.core.describe import describe
 from paperlib.core.linalg import Rows
 from paperlib.core.streams import Streams
-from paperlib.core.trees import leaves, pack, take, tree_map, unpack
+from paperlib.core.trees import list_leaves, pack, tree_map, tree_take, unpack
 from paperlib.learners.wrapper import Wrapper
 from paperlib.play import play
 
 DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
 
 
-def discover() -> dict[str, Case]:
+def discover() -> dict[str, ContractCase]:
     found = {}
     for paper in papers():
-        found |= {f"{paper}.{name}": case for name, case in room(paper, "cases").CASES.items()}
+        found |= {
+            f"{paper}.{name}": case for name, case in paper_module(paper, "cases").CASES.items()
+        }
     return found
 
 
@@ -74,11 +76,11 @@ class Steps:
         self.streams, self.t = Streams(0, trials, device), 0
         tkwargs, key = {"dtype": torch.float64, "device": device}, self.streams.at(-1)
         with torch.no_grad():
-            self.world = self.problem.init(len(trials), rounds, key, **tkwargs)
+            self.instance = self.problem.init(len(trials), rounds, key, **tkwargs)
             self.state = self.learner.init(len(trials), self.context(), rounds, key, **tkwargs)
 
     def context(self):
-        return self.problem.context(self.world, self.t)
+        return self.problem.context(self.instance, self.t)
 
     def step(self, count=1):
         with torch.no_grad():
@@ -86,7 +88,7 @@ class Steps:
                 draw, context = self.streams.at(self.t), self.context()
                 self.action, chosen = self.learner.select(self.state, context, draw)
                 self.feedback, self.gap = self.problem.respond(
-                    self.world, self.t, self.action, self.learner.wants, draw
+                    self.instance, self.t, self.action, self.learner.wants, draw
                 )
                 self.state = self.learner.update(chosen, context, self.action, self.feedback, draw)
                 self.t += 1
@@ -96,7 +98,7 @@ class Steps:
 def numbers(tree):
     return {
         path: leaf.view if isinstance(leaf, Rows) else leaf
-        for path, leaf in leaves(tree)
+        for path, leaf in list_leaves(tree)
         if isinstance(leaf, (torch.Tensor, Rows))
     }
 
@@ -125,14 +127,14 @@ def comparable(state):
     eigenvectors, which have no sign; their products have one value.
     """
     if hasattr(state, "Z") and hasattr(state, "inverse"):
-        state = state._replace(Z=together(state.Z, state.inverse.shape[1]))
+        state = state._replace(Z=join_trials(state.Z, state.inverse.shape[1]))
     if hasattr(state, "sketch"):
         state = state._replace(sketch=state.sketch.mT @ state.sketch)
     return state
 
 
 def test_every_package_declares_cases():
-    assert CASES and all(isinstance(case, Case) for case in CASES.values())
+    assert CASES and all(isinstance(case, ContractCase) for case in CASES.values())
     assert all(case.rounds >= 1 and case.trials >= 2 for case in CASES.values())
 
 
@@ -168,7 +170,7 @@ def test_pure(name, device):
     with torch.no_grad():
         action, chosen = run.learner.select(run.state, context, draw)
         held = copy(chosen)
-        feedback, _ = run.problem.respond(run.world, run.t, action, run.learner.wants, draw)
+        feedback, _ = run.problem.respond(run.instance, run.t, action, run.learner.wants, draw)
         first = run.learner.update(chosen, context, action, feedback, draw)
         second = run.learner.update(chosen, context, action, feedback, draw)
     for now, then in [(run.state, before), (chosen, held), (context, arms)]:
@@ -183,7 +185,7 @@ def test_alone_equals_batched(name, device):
     batch = Steps(case, device=device).step(case.rounds)
     for trial in range(case.trials):
         alone = Steps(case, trials=[trial], device=device).step(case.rounds)
-        assert_close(alone.state, take(batch.state, [trial]))
+        assert_close(alone.state, tree_take(batch.state, [trial]))
 
 
 @every_learner
@@ -202,9 +204,9 @@ def test_a_running_state_can_be_sliced(name, device):
     ends = [case.trials - 1, 0]
     batch = Steps(case, device=device).step(part(case, 20))
     two = Steps(case, trials=ends, device=device)
-    two.state, two.t = take(batch.state, ends), batch.t
+    two.state, two.t = tree_take(batch.state, ends), batch.t
     two.step(part(case, 5)), batch.step(part(case, 5))
-    assert_close(two.state, take(batch.state, ends))
+    assert_close(two.state, tree_take(batch.state, ends))
 
 
 def base(learner):
@@ -219,7 +221,10 @@ def test_a_restart_gives_fresh_rows_for_all_trials(name, device):
     run = Steps(case, device=device).step(part(case, 20))
     learner = base(case.learner)
     state = run.state if learner is case.learner else run.state.base
-    before, kinds = copy(state), lambda tree: [(path, type(leaf)) for path, leaf in leaves(tree)]
+    before, kinds = (
+        copy(state),
+        lambda tree: [(path, type(leaf)) for path, leaf in list_leaves(tree)],
+    )
     with torch.no_grad():
         fresh = learner.restart(state, run.context(), horizon(case), run.streams.at(run.t))
     assert all(torch.equal(value, before[path]) for path, value in numbers(state).items())
@@ -336,8 +341,8 @@ def test_state_round_trip(name, tmp_path):
 
 @every_learner
 def test_non_finite_feedback_is_refused(name):
-    case, world = CASES[name], Steps(CASES[name], trials=[0])
-    context = tree_map(lambda x: x[0], world.context())
+    case, instance = CASES[name], Steps(CASES[name], trials=[0])
+    context = tree_map(lambda x: x[0], instance.context())
     user = AskTell(case.learner, context, horizon=horizon(case))
     for bad in (np.nan, np.inf):
         before, action = user.state, user.ask()
@@ -350,7 +355,7 @@ def test_non_finite_feedback_is_refused(name):
 def test_a_learner_is_saved_and_goes_on_where_it_was(name, tmp_path):
     case = CASES[name]
     run = Steps(case, trials=[0])
-    arms = lambda t: tree_map(lambda x: x[0], run.problem.context(run.world, t))
+    arms = lambda t: tree_map(lambda x: x[0], run.problem.context(run.instance, t))
     begun = lambda: AskTell(case.learner, arms(0), horizon=horizon(case))
 
     def on(user, begin, end):
@@ -360,7 +365,7 @@ def test_a_learner_is_saved_and_goes_on_where_it_was(name, tmp_path):
             asked.append(np.asarray(action).tolist())
             played = torch.as_tensor(action)[None]
             heard = run.problem.respond(
-                run.world, t, played, user.learner.wants, run.streams.at(t)
+                run.instance, t, played, user.learner.wants, run.streams.at(t)
             )[0]
             user.tell(action, heard[0].numpy() if heard.dim() > 1 else heard.item())
         return asked
@@ -424,11 +429,11 @@ def counts_by_index(case):
     rng, asked = np.random.default_rng(0), []
     with torch.no_grad():
         for t in range(part(case, 16)):
-            draw, arms = straight.streams.at(t), straight.problem.context(straight.world, t)
+            draw, arms = straight.streams.at(t), straight.problem.context(straight.instance, t)
             order, arm = rng.permutation(arms.shape[1]), int(rng.integers(arms.shape[1]))
             asked += [case.learner.select(run.state, arms, draw)[0] for run in (straight, shuffled)]
             told = torch.full((case.trials,), arm)
-            heard, _ = case.problem.respond(straight.world, t, told, case.learner.wants, draw)
+            heard, _ = case.problem.respond(straight.instance, t, told, case.learner.wants, draw)
             there = torch.full_like(told, int(np.argsort(order)[arm]))
             for run, menu, index in ((straight, arms, told), (shuffled, arms[:, order], there)):
                 _, chosen = case.learner.select(run.state, menu, draw)
@@ -449,12 +454,12 @@ class Shuffled:
     def init(self, trials, horizon, draw, **tkwargs):
         return self.problem.init(trials, horizon, draw, **tkwargs)
 
-    def context(self, world, t):
-        return self.problem.context(world, t).roll(t, 1)
+    def context(self, instance, t):
+        return self.problem.context(instance, t).roll(t, 1)
 
-    def respond(self, world, t, action, wants, draw):
-        arms = self.problem.context(world, t).shape[1]
-        return self.problem.respond(world, t, (action - t) % arms, wants, draw)
+    def respond(self, instance, t, action, wants, draw):
+        arms = self.problem.context(instance, t).shape[1]
+        return self.problem.respond(instance, t, (action - t) % arms, wants, draw)
 
 
 @pytest.mark.parametrize("name", ON_ARMS)
@@ -474,7 +479,7 @@ def test_who_counts_by_index_says_so_and_is_kept_from_other_arms(name):
 
 
 def test_a_learner_that_forgets_to_say_so_is_found():
-    assert counts_by_index(Case(Index(), Coins())) and not tags_of(Index()).fixed_arms
+    assert counts_by_index(ContractCase(Index(), Coins())) and not tags_of(Index()).fixed_arms
 
 
 def learner_classes():

@@ -18,7 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
 from companion.pages.papers import speed
-from companion.papers import room
+from companion.papers import paper_module
 from paperlib.core import linalg
 from paperlib.core.streams import Streams
 from paperlib.glbomd import Bernoulli, Gaussian, Poisson
@@ -153,14 +153,14 @@ def dispatches(learner, problem, trials=1, rounds=ROUNDS):
     """Medians over rounds of what ``select`` and ``update`` dispatch."""
     draws, tkwargs = Streams(0, range(trials)), {"dtype": torch.float64, "device": "cpu"}
     with torch.no_grad():
-        world = problem.init(trials, rounds, draws.at(-1), **tkwargs)
-        state = learner.init(trials, problem.context(world, 0), rounds, draws.at(-1), **tkwargs)
+        instance = problem.init(trials, rounds, draws.at(-1), **tkwargs)
+        state = learner.init(trials, problem.context(instance, 0), rounds, draws.at(-1), **tkwargs)
         counts = []
         for t in range(rounds):
-            draw, context = draws.at(t), problem.context(world, t)
+            draw, context = draws.at(t), problem.context(instance, t)
             with Count() as select:
                 action, state = learner.select(state, context, draw)
-            feedback, _ = problem.respond(world, t, action, learner.wants, draw)
+            feedback, _ = problem.respond(instance, t, action, learner.wants, draw)
             with Count() as update:
                 state = learner.update(state, context, action, feedback, draw)
             numbers = select.number, update.number
@@ -178,7 +178,7 @@ def on_a_device(learner, problem):
 @pytest.mark.parametrize("name", LIMITS)
 def test_a_round_takes_no_more_dispatches_than_it_did(name):
     paper, case = name.split(".")
-    case = room(paper, "cases").CASES[case]
+    case = paper_module(paper, "cases").CASES[case]
     cost, most = dispatches(case.learner, case.problem), LIMITS[name]
     assert cost.select <= most[0] and cost.update <= most[1], f"{name}: {cost}, at most {most}"
 
@@ -186,7 +186,7 @@ def test_a_round_takes_no_more_dispatches_than_it_did(name):
 @pytest.mark.parametrize("name", DEVICE_LIMITS)
 def test_a_round_on_a_device_takes_no_more_than_it_did(name):
     paper, case = name.split(".")
-    case = room(paper, "cases").CASES[case]
+    case = paper_module(paper, "cases").CASES[case]
     cost = on_a_device(case.learner, case.problem)
     operations, synchronizations = DEVICE_LIMITS[name]
     assert cost.both <= operations and cost.synchronizations <= synchronizations, f"{name}: {cost}"
@@ -220,7 +220,7 @@ def test_a_masked_branch_is_looked_at_once():
             assert not linalg.any_on_host(mask)
         assert (count.number, count.synchronizations) == (2, 1)  # any, and its value
     with shortcuts(False), Count() as count:
-        assert linalg.needed(mask)
+        assert linalg.any_or_unknown(mask)
     assert count.number == 0
     assert linalg.any_on_host(mask.to("meta")) and not linalg.any_on_host(mask.numpy())
 
@@ -255,21 +255,21 @@ def test_arrays_and_tensors_give_the_same(trials, shared):
     index = torch.arange(trials) * 2
     matrix = matrix @ matrix.mT
     for f, of in (
-        (linalg.inner, (arms, vector)),
-        (linalg.quadratic, (arms, matrix)),
-        (linalg.width, (arms, matrix)),
-        (linalg.apply, (matrix, vector)),
-        (linalg.chosen, (arms, index)),
+        (linalg.arm_dot, (arms, vector)),
+        (linalg.arm_quadratic, (arms, matrix)),
+        (linalg.mahalanobis_norm, (arms, matrix)),
+        (linalg.matvec, (matrix, vector)),
+        (linalg.take_arm, (arms, index)),
         (linalg.dot, (vector, 2 * vector)),
         (linalg.log, (matrix.abs(),)),
     ):
-        light = linalg.light(*of)
+        light = linalg.as_numpy_if_cpu(*of)
         assert all(isinstance(x, np.ndarray) for x in light)
         assert all(x.ctypes.data == y.data_ptr() for x, y in zip(light, of)), "no copies"
-        (found,) = linalg.tensors(f(*light))
+        (found,) = linalg.as_tensors(f(*light))
         torch.testing.assert_close(found, f(*of), rtol=1e-13, atol=1e-13)
     with shortcuts(False):
-        assert linalg.light(arms, matrix) == (arms, matrix)
+        assert linalg.as_numpy_if_cpu(arms, matrix) == (arms, matrix)
 
 
 def test_every_case_of_nsbco_is_within_its_budget_on_a_device():
@@ -278,7 +278,10 @@ def test_every_case_of_nsbco_is_within_its_budget_on_a_device():
         for name, (most, _) in DEVICE_LIMITS.items()
         if "nsbco" in name
     }
-    assert budgets.keys() == room("nsbco", "cases").CASES.keys() and max(budgets.values()) <= 150
+    assert (
+        budgets.keys() == paper_module("nsbco", "cases").CASES.keys()
+        and max(budgets.values()) <= 150
+    )
 
 
 class Recorded(TorchDispatchMode):
@@ -299,13 +302,13 @@ def can_be_captured(learner, problem):
     draws, tkwargs = Streams(0, range(4)), {"dtype": torch.float64, "device": "cpu"}
     rounds = []
     with torch.no_grad(), shortcuts(False):
-        world = problem.init(4, ROUNDS, draws.at(-1), **tkwargs)
-        state = learner.init(4, problem.context(world, 0), ROUNDS, draws.at(-1), **tkwargs)
+        instance = problem.init(4, ROUNDS, draws.at(-1), **tkwargs)
+        state = learner.init(4, problem.context(instance, 0), ROUNDS, draws.at(-1), **tkwargs)
         for t in range(ROUNDS):
-            draw, context = draws.at(t), problem.context(world, t)
+            draw, context = draws.at(t), problem.context(instance, t)
             with Count() as select, Recorded() as chosen:
                 action, state = learner.select(state, context, draw)
-            feedback, _ = problem.respond(world, t, action, learner.wants, draw)
+            feedback, _ = problem.respond(instance, t, action, learner.wants, draw)
             with Count() as update, Recorded() as heard:
                 state = learner.update(state, context, action, feedback, draw)
             waits = select.synchronizations + update.synchronizations
@@ -319,6 +322,6 @@ CAPTURABLE = ["MALG", "Algorithm 2", "EGS", "KW", "KWtrack", "SPSA", "Exp3-IX", 
 @pytest.mark.slow
 def test_which_rounds_of_nsbco_a_cuda_graph_can_capture():
     """The others look for a failed test, or their rounds depend on a count of rounds or on a history that grows."""
-    cases = room("nsbco", "cases").CASES
+    cases = paper_module("nsbco", "cases").CASES
     found = [name for name, x in cases.items() if can_be_captured(x.learner, x.problem)]
     assert found == CAPTURABLE

@@ -6,7 +6,7 @@ import fuzz
 import pytest
 from fuzz import Subject, call, calls, finite
 
-from companion.papers import papers, room
+from companion.papers import paper_module, papers
 from paperlib.bkb import problems
 
 PARTS = range(20)
@@ -41,7 +41,7 @@ def test_what_works_is_given_at_first():
 def test_every_learner_is_tried():
     tried = {subject.make for subject in fuzz.subjects()}
     for paper in papers():
-        for case in room(paper, "cases").CASES.values():
+        for case in paper_module(paper, "cases").CASES.values():
             for learner in (case.learner, getattr(case.learner, "base", None)):
                 assert type(learner) in tried or learner is None or not fuzz.fields(learner)
 

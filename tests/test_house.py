@@ -14,9 +14,9 @@ import pytest
 
 import companion
 import paperlib
+from companion.papers import paper_module as module
 from companion.papers import papers
-from companion.papers import room as module
-from companion.store import sources
+from companion.store import source_files
 
 TOPS = {
     name: Path(package.__file__).parent
@@ -179,7 +179,7 @@ def test_runs_are_keyed_by_what_computes_them(paper):
     for name, case in module(paper, "cases").CASES.items():
         found = [
             file
-            for file in sources(case.learner, case.problem, "paperlib.play")
+            for file in source_files(case.learner, case.problem, "paperlib.play")
             if not computes(file)
         ]
         assert not found, (name, found)
@@ -191,7 +191,7 @@ def test_probes_are_keyed_by_what_computes_them(paper):
     for file in FILES:
         if place(parts_of(file)) == ("paperlib", paper, "probes"):
             name = ".".join(parts_of(file)).removesuffix(".__init__")
-            assert all(computes(found) for found in sources(name)), name
+            assert all(computes(found) for found in source_files(name)), name
 
 
 def test_what_computes_results_reads_no_words_about_itself():

@@ -39,12 +39,12 @@ def steps(learner, problem, rounds):
     """Yields (t, context, action, feedback, state before, state after) of one trial; nothing is kept."""
     draws, tkwargs = Streams(0, range(1)), {"dtype": torch.float64, "device": "cpu"}
     with torch.no_grad():
-        world = problem.init(1, rounds, draws.at(-1), **tkwargs)
-        state = learner.init(1, problem.context(world, 0), rounds, draws.at(-1), **tkwargs)
+        instance = problem.init(1, rounds, draws.at(-1), **tkwargs)
+        state = learner.init(1, problem.context(instance, 0), rounds, draws.at(-1), **tkwargs)
         for t in range(rounds):
-            draw, context = draws.at(t), problem.context(world, t)
+            draw, context = draws.at(t), problem.context(instance, t)
             action, chosen = learner.select(state, context, draw)
-            feedback, _ = problem.respond(world, t, action, learner.wants, draw)
+            feedback, _ = problem.respond(instance, t, action, learner.wants, draw)
             state = learner.update(chosen, context, action, feedback, draw)
             yield t, context, action, feedback, chosen, state
 

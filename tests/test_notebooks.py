@@ -149,26 +149,26 @@ def test_committed_notebook_is_canonical(path):
 @pytest.mark.parametrize("profile", declared.PROFILES)
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_profiles_fit_the_parameters_cell(path, profile):
-    values = workflow.settings(path.stem, profile)
-    assert declared.checked(path.stem, values) == values
+    values = workflow.injected_settings(path.stem, profile)
+    assert declared.convert_all(path.stem, values) == values
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_the_paper_profile_names_every_parameter(path):
     """Otherwise a quick value that is shortened would change what the paper profile computes."""
-    named = workflow.section(path.stem).get("paper", {}).keys()
-    assert named == declared.parameters(path.stem).keys() - {*declared.FREE}
+    named = workflow.read_section(path.stem).get("paper", {}).keys()
+    assert named == declared.read_parameters(path.stem).keys() - {*declared.FREE}
 
 
 def home_of(paper: str, figure: str) -> str:
     """Stem of the notebook whose code saves a figure in the folder ``paper``."""
     own = notebooks(paper) or notebooks()  # the tour and the overview belong to no paper
-    return own[pages.place(figure, own)[0]].stem
+    return own[pages.saving_cell(figure, own)[0]].stem
 
 
 def differing(stem: str, recorded: dict) -> dict:
     """Parameters of a record that the paper profile now gives another value: name -> (recorded, now)."""
-    now = declared.values(stem, "paper")
+    now = declared.profile_values(stem, "paper")
     common = recorded.keys() & now.keys()
     return {name: (recorded[name], now[name]) for name in common if recorded[name] != now[name]}
 
@@ -337,7 +337,7 @@ def test_a_committed_notebook_prints_the_verdicts_of_record_and_no_others(path):
     text, paper = printed(path), path.stem.split("_")[0]
     assert not QUICK.search(text)
     said = dict(PRINTED.findall(text))
-    assert said == {id: verdicts.record(f"{paper}.{id}") for id in said}
+    assert said == {id: verdicts.record_text(f"{paper}.{id}") for id in said}
 
 
 def test_printed_claims_are_found(tmp_path):
@@ -371,7 +371,9 @@ def links(stem: str) -> str:
 
     Those that show what all others left come last; after them one is back at the tour.
     """
-    stems = sorted(workflow.stems(), key=lambda stem: (stem.startswith(workflow.LAST), stem))
+    stems = sorted(
+        workflow.notebook_stems(), key=lambda stem: (stem.startswith(workflow.LAST), stem)
+    )
     after = [*stems[1:], stems[0]][stems.index(stem)]
     pages = {"00": "papers/index", "99": "claims"}
     page = pages.get(stem.split("_")[0], f"papers/{stem.split('_')[0]}")

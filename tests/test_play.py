@@ -11,8 +11,8 @@ from toy import Coins, Index
 from paperlib.core.contracts import Tags
 from paperlib.core.describe import describe
 from paperlib.core.rounds import Probe
-from paperlib.core.validation import whole
-from paperlib.play import play, recorded
+from paperlib.core.validation import check_integer
+from paperlib.play import play, recorded_rounds
 
 
 def reference(seed, rounds, bonus=1.0, arms=4):
@@ -82,13 +82,13 @@ def test_probes_reduce_over_every_round():
     "record, rounds", [("all", [1, 2, 3, 4, 5]), (2, [3, 5]), (50, [1, 2, 3, 4, 5]), ([2], [2, 5])]
 )
 def test_recorded_rounds(record, rounds):
-    assert recorded(5, record).tolist() == rounds
+    assert recorded_rounds(5, record).tolist() == rounds
 
 
 @pytest.mark.parametrize("record", ["some", 0, [0], [6]])
 def test_recorded_rounds_refused(record):
     with pytest.raises(ValueError, match="record="):
-        recorded(5, record)
+        recorded_rounds(5, record)
 
 
 def test_broken_feedback_names_round_and_trial_and_keeps_the_state(tmp_path):
@@ -232,10 +232,10 @@ def test_only_whole_numbers_of_rounds_and_trials_are_played(monkeypatch, name, v
 
 def test_numpys_integers_are_whole_numbers():
     assert play(Index(), Coins(), np.int64(20), np.int32(2)).equal(play(Index(), Coins(), 20, 2))
-    whole("x", np.int64(3))
+    check_integer("x", np.int64(3))
     for value in (3.0, np.float64(3), np.bool_(True), True, "3", None, 2):
         with pytest.raises(ValueError, match="x=.*; allowed: an integer, at least 3"):
-            whole("x", value, least=3)
+            check_integer("x", value, least=3)
 
 
 # ---- what is no learner, problem, choice or answer -----------------------------------------------
@@ -417,8 +417,8 @@ def test_a_checkpoint_with_other_contents_is_refused(change, tmp_path):
 class Moving(Coins):
     """Whose arms are the first ones until a round, in tensors of their own."""
 
-    def context(self, world, t):
-        return world.arms.clone() if t < 7 else world.arms.flip(1)
+    def context(self, instance, t):
+        return instance.arms.clone() if t < 7 else instance.arms.flip(1)
 
 
 def test_other_arms_are_refused_in_any_round_to_who_counts_by_index():

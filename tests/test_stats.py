@@ -36,14 +36,14 @@ def test_mean_covers_at_its_level():
 
 def test_pairs_use_the_common_first_trials():
     a, b = np.arange(10.0), np.arange(4.0) * 2
-    assert stats.paired(a, b)[:4] == stats.mean(a[:4] - b)[:4]
-    assert stats.paired(a, b).method.startswith("mean difference")
+    assert stats.paired_difference(a, b)[:4] == stats.mean(a[:4] - b)[:4]
+    assert stats.paired_difference(a, b).method.startswith("mean difference")
 
 
 def test_pairing_removes_shared_noise():
     noise = 100 * rng(1).normal(size=50)
     a, b = noise + 1 + 0.1 * rng(2).normal(size=50), noise
-    assert 0.9 < stats.paired(a, b).low < stats.paired(a, b).high < 1.1
+    assert 0.9 < stats.paired_difference(a, b).low < stats.paired_difference(a, b).high < 1.1
     assert stats.mean(a).high - stats.mean(a).low > 20
 
 
@@ -178,13 +178,13 @@ def test_wilcoxon_tells_the_directions_apart():
 
 def test_several_at_once_are_as_weak_as_the_weakest():
     make = lambda low, high: stats.Interval((low + high) / 2, low, high, 9, "mean difference, t")
-    assert stats.least({"x": make(1, 5), "y": make(2, 3)})[1:3] == (1, 3)
+    assert stats.smallest({"x": make(1, 5), "y": make(2, 3)})[1:3] == (1, 3)
     assert (
-        stats.greatest({"x": make(1, 5), "y": make(2, 3)}).method
+        stats.largest({"x": make(1, 5), "y": make(2, 3)}).method
         == "greatest mean difference, t (x)"
     )
     shift = rng(9).normal(size=20) + 3
-    assert stats.weakest(stats.wilcoxon({"a": shift, "b": -shift})).opposite < 1e-4
+    assert stats.combine_tests(stats.wilcoxon({"a": shift, "b": -shift})).opposite < 1e-4
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ STEM = "linear_1_ellipsoid"
 def names(tmp_path, monkeypatch):
     """The parameters of a quick run, which writes to a folder of its own."""
     monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path))
-    return {name: line.value for name, line in declared.parameters(STEM).items()}
+    return {name: line.value for name, line in declared.read_parameters(STEM).items()}
 
 
 def test_a_figure_holds_what_its_notebook_ran_with(names, tmp_path):

@@ -10,8 +10,8 @@ import pytest
 import torch
 from device_form import shortcuts
 
-from companion.papers import room
-from paperlib.core.linalg import ROUNDING, first_best
+from companion.papers import paper_module
+from paperlib.core.linalg import ROUNDING, argmax_first
 from paperlib.glbomd import Bernoulli, RSGLinCB
 from paperlib.maths.sets import SubSimplex
 from paperlib.play import Probe, play
@@ -22,7 +22,7 @@ TOLD_APART = ("uniform", "Beta Thompson", "warm start", "UCB1")  # by draws, or 
 CASES = {
     f"{paper}.{name}": case
     for paper in ("glbomd", "bkb", "linear")
-    for name, case in room(paper, "cases").CASES.items()
+    for name, case in paper_module(paper, "cases").CASES.items()
     if name not in TOLD_APART
 }
 
@@ -41,20 +41,20 @@ def test_first_best_is_the_first_within_rounding():
         [1.0, 1.0 + 3 * ROUNDING, 1.0],
     ]
     expected = [0, 0, 0, 1, 1]
-    assert first_best(np.array(index)).tolist() == expected
-    assert first_best(tensor(index)).tolist() == expected
+    assert argmax_first(np.array(index)).tolist() == expected
+    assert argmax_first(tensor(index)).tolist() == expected
     with shortcuts(False):
-        found = first_best(tensor(index))
+        found = argmax_first(tensor(index))
     assert found.tolist() == expected and found.dtype == torch.int64
 
 
 def test_what_cancels_leaves_ties():
     noise = [[2e-17, 3e-17, -1e-17]]
     for size, expected in ((0.0, 1), (1.0, 0)):
-        assert first_best(np.array(noise), size).tolist() == [expected]
-        assert first_best(tensor(noise), size).tolist() == [expected]
+        assert argmax_first(np.array(noise), size).tolist() == [expected]
+        assert argmax_first(tensor(noise), size).tolist() == [expected]
         with shortcuts(False):
-            assert first_best(tensor(noise), size).tolist() == [expected]
+            assert argmax_first(tensor(noise), size).tolist() == [expected]
 
 
 @pytest.mark.parametrize("place", ["learners", "maths", "*/learners", "*/problems"])
@@ -79,13 +79,13 @@ class Twice:
     def init(self, trials, horizon, draw, **tkwargs):
         return self.problem.init(trials, horizon, draw, **tkwargs)
 
-    def context(self, world, t):
-        arms = self.problem.context(world, t)
+    def context(self, instance, t):
+        arms = self.problem.context(instance, t)
         return torch.cat([arms, arms.flip(1)], 1)
 
-    def respond(self, world, t, action, wants, draw):
-        last = 2 * self.problem.context(world, t).shape[1] - 1
-        return self.problem.respond(world, t, torch.minimum(action, last - action), wants, draw)
+    def respond(self, instance, t, action, wants, draw):
+        last = 2 * self.problem.context(instance, t).shape[1] - 1
+        return self.problem.respond(instance, t, torch.minimum(action, last - action), wants, draw)
 
 
 @pytest.mark.parametrize("trials", [1, 3])

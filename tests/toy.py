@@ -25,13 +25,13 @@ class Coins:
     def init(self, trials, horizon, draw, **tkwargs):
         return World(torch.eye(self.arms, **tkwargs)[None], draw.uniform("problem", self.arms))
 
-    def context(self, world, t):
-        return world.arms
+    def context(self, instance, t):
+        return instance.arms
 
-    def respond(self, world, t, action, wants, draw):
-        mean = world.mean.gather(1, action.unsqueeze(1)).squeeze(1)
+    def respond(self, instance, t, action, wants, draw):
+        mean = instance.mean.gather(1, action.unsqueeze(1)).squeeze(1)
         reward = (draw.uniform("reward") < mean).to(mean)
-        return reward / (t < self.broken), world.mean.amax(1) - mean
+        return reward / (t < self.broken), instance.mean.amax(1) - mean
 
 
 class State(NamedTuple):

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from paperlib.core.contracts import Case
+from paperlib.core.contracts import ContractCase
 from paperlib.core.linalg import synchronize
 from paperlib.core.streams import Draw, Streams
 from paperlib.core.trees import state_bytes, tree_map
 
-from ..papers import papers, room
+from ..papers import paper_module, papers
 from ..store.timing import peak_bytes
 from ..styles import REFERENCES
 
@@ -84,7 +84,7 @@ class Subject(NamedTuple):
 
     paper: str
     name: str
-    case: Case
+    case: ContractCase
 
     @property
     def on_host(self) -> bool:
@@ -98,9 +98,9 @@ def subjects(only: str | None = None) -> list[Subject]:
     Raises:
         ValueError: ``only`` names neither a paper nor a learner.
     """
-    packages = {paper: room(paper, "cases") for paper in papers()}
+    packages = {paper: paper_module(paper, "cases") for paper in papers()}
     known = {*REFERENCES}.union(
-        *(getattr(room(paper, "styles"), "STYLES", {}) for paper in packages)
+        *(getattr(paper_module(paper, "styles"), "STYLES", {}) for paper in packages)
     )
     found = [
         Subject(paper, name, case)
@@ -151,7 +151,7 @@ class Run:
         horizon: rounds that will be played.
     """
 
-    def __init__(self, case: Case, point: Point, device: str, horizon: int):
+    def __init__(self, case: ContractCase, point: Point, device: str, horizon: int):
         sizes = {"arms": point.arms, "dim": point.dim}
         sizes = {name: size for name, size in sizes.items() if size is not None}
         self.learner, self.problem = case.learner, dataclasses.replace(case.problem, **sizes)
@@ -160,16 +160,18 @@ class Run:
         self.streams = self.new_streams()
         tkwargs, draw = {"dtype": torch.float64, "device": device}, self.streams.at(-1)
         with torch.no_grad():
-            self.world = self.problem.init(point.trials, horizon, draw, **tkwargs)
-            context = self.problem.context(self.world, 0)
+            self.instance = self.problem.init(point.trials, horizon, draw, **tkwargs)
+            context = self.problem.context(self.instance, 0)
             self.state = self.learner.init(point.trials, context, horizon, draw, **tkwargs)
 
     def step(self) -> Received:
         """Play one round; returns what the learner was given in it."""
-        draw, context = self.streams.at(self.t), self.problem.context(self.world, self.t)
+        draw, context = self.streams.at(self.t), self.problem.context(self.instance, self.t)
         with torch.no_grad():
             action, chosen = self.learner.select(self.state, context, draw)
-            feedback, _ = self.problem.respond(self.world, self.t, action, self.learner.wants, draw)
+            feedback, _ = self.problem.respond(
+                self.instance, self.t, action, self.learner.wants, draw
+            )
             self.state = self.learner.update(chosen, context, action, feedback, draw)
         self.t += 1
         return draw, context, feedback
@@ -201,7 +203,7 @@ class Timing(NamedTuple):
     state_bytes: float  # of the state before the block, per trial
 
 
-def time_block(case: Case, point: Point, plan: Plan, device: str) -> Timing | None:
+def time_block(case: ContractCase, point: Point, plan: Plan, device: str) -> Timing | None:
     """Time the block of rounds that follows ``point``.
 
     Returns:
@@ -239,13 +241,13 @@ def device_name(device: str) -> str:
     return names[0] if names else platform.processor() or platform.machine()
 
 
-def _play(case: Case, point: Point, device: str) -> None:
+def _play(case: ContractCase, point: Point, device: str) -> None:
     run = Run(case, point, device, point.played)
     for _ in range(point.played):
         run.step()
 
 
-def measure_memory(case: Case, point: Point, device: str) -> dict[str, int | None]:
+def measure_memory(case: ContractCase, point: Point, device: str) -> dict[str, int | None]:
     """Return by how much a run of ``point.played`` rounds raises this process's peak, and as ``device`` the peak of tensors on a GPU."""
     torch.set_num_threads(1)
     _play(case, point._replace(trials=1, played=5), device)  # what loads on first use
@@ -260,7 +262,7 @@ def measure_memory(case: Case, point: Point, device: str) -> dict[str, int | Non
 
 
 def _in_child(paper: str, name: str, point: Point, device: str) -> dict[str, int | None]:
-    return measure_memory(room(paper, "cases").CASES[name], point, device)
+    return measure_memory(paper_module(paper, "cases").CASES[name], point, device)
 
 
 def memory(subject: Subject, plan: Plan, device: str, most: int) -> dict[str, Any]:

@@ -17,17 +17,17 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from paperlib.core.linalg import pick_device
-from paperlib.core.text import number, plain
-from paperlib.core.validation import refuse
+from paperlib.core.text import format_number, to_json
+from paperlib.core.validation import raise_invalid
 
 from ..figures import drawing as figures
-from ..figures.drawing import look, style
-from ..output import folder, home, write_text
+from ..figures.drawing import line_style, style_context
+from ..output import profile_dir, project_dir, write_text
 from ..papers import papers
 from ..store.keys import versions
-from ..store.progress import line
-from ..store.timing import alone
-from ..workflow.plan import results
+from ..store.progress import progress_line
+from ..store.timing import exclusive_lock
+from ..workflow.plan import profile_results
 from . import measure as speed
 
 AXES = {
@@ -49,7 +49,7 @@ def measure(plan: speed.Plan, device: str, only: str | None = None) -> dict[str,
     every measurement ends before its point.
     """
     found, subjects = {}, speed.subjects(only)
-    with line("bench", len(subjects), still=True) as shown, alone():
+    with progress_line("bench", len(subjects), still=True) as shown, exclusive_lock():
         for subject in subjects:
             shown.begin(subject.name)
             try:
@@ -103,7 +103,7 @@ def described(
         device: its name.
         profile: "paper" for all learners of a paper in full, else "quick".
     """
-    return plain(
+    return to_json(
         {
             "device": device,
             "threads": 1,
@@ -123,7 +123,9 @@ def joined(report: dict[str, Any], kept: dict[str, Any]) -> dict[str, Any]:
     """
     for name in ("device", "threads", "profile", "versions", "plan"):
         if kept.get(name) != report[name]:
-            refuse(name, kept.get(name), f"{report[name]}, as measured now; measure all papers")
+            raise_invalid(
+                name, kept.get(name), f"{report[name]}, as measured now; measure all papers"
+            )
     found = kept["papers"] | report["papers"]
     order = [paper for paper in papers() if paper in found]
     return report | {"papers": {paper: found[paper] for paper in order}}
@@ -146,7 +148,7 @@ def slug(name: str) -> str:
 
 def shown_name(name: str, learner: dict[str, Any]) -> str:
     """Return a learner's label, with a star where it works on the host."""
-    return look(name)["label"] + "*" * learner["on_host"]
+    return line_style(name)["label"] + "*" * learner["on_host"]
 
 
 def along(learner: dict[str, Any], axis: str) -> list[dict]:
@@ -163,12 +165,12 @@ def lines_panel(
 ) -> dict[str, dict]:
     """Draw one line per learner on log axes, hidden if there is none; returns the plotted numbers, name -> axis and quantity."""
     numbers = {}
-    with style():
+    with style_context():
         for name, learner in learners.items():
             points = along(learner, axis)
             if points:
                 x, y = [point[axis] for point in points], [point[quantity] for point in points]
-                ax.plot(x, y, **{**look(name), "label": shown_name(name, learner)})
+                ax.plot(x, y, **{**line_style(name), "label": shown_name(name, learner)})
                 numbers[name] = {axis: x, quantity: y}
         ax.set(title=title, xlabel=AXES[axis], ylabel=ylabel, xscale="log", yscale="log")
         ticks = sorted({at for found in numbers.values() for at in found[axis]})
@@ -185,9 +187,9 @@ def lines_panel(
 def memory_panel(ax: Axes, learners: dict[str, dict], *, title: str) -> dict[str, dict]:
     """Draw one dot per learner, peak memory of the process, or of the tensors on a GPU; returns name -> trials and MB."""
     numbers = {}
-    with style():
+    with style_context():
         for row, (name, learner) in enumerate(learners.items()):
-            peak, how = learner["peak_memory"], look(name)
+            peak, how = learner["peak_memory"], line_style(name)
             size = peak["process"] if peak["device"] is None else peak["device"]
             megabytes = max(size, 4096) / 1e6  # one page: a log axis has no 0
             dot = {"color": how["color"], "marker": how["marker"] or "o", "markersize": 4}
@@ -261,7 +263,7 @@ def caption(report: dict[str, Any], learners: dict[str, dict], where: str) -> st
     )
     text = (
         f"Cost of a round in select and update, on {where}, torch {report['versions']['torch']}: medians over {min(blocks)} to {max(blocks)} repetitions of the same {plan['block']} rounds "
-        f"(typical interquartile range {number(spread)} % of the median), divided by the trials of the batch; K = {K} arms and d = {d} dimensions, {t} rounds played "
+        f"(typical interquartile range {format_number(spread)} % of the median), divided by the trials of the batch; K = {K} arms and d = {d} dimensions, {t} rounds played "
         f"before, where the axis says nothing else and the problem has arms and dimensions to vary. (e) Bytes of the state, a trial. (f) {peak}"
     )
     shortened = any(
@@ -302,17 +304,17 @@ def main(argv: list[str] | None = None) -> int:
     profile = "paper" if whole and not options.quick else "quick"
     found = measure(plan, device, options.only)
     report = described(found, plan, speed.device_name(device), profile)
-    place = home() if profile == "paper" else results("quick")
+    place = project_dir() if profile == "paper" else profile_results("quick")
     path, kept = place / "bench" / f"{slug(report['device'])}.json", report
     if profile == "paper" and options.only and path.exists():
         try:
             kept = joined(report, json.loads(path.read_text()))
         except ValueError as error:
-            profile, path = "quick", results("quick") / "bench" / path.name
+            profile, path = "quick", profile_results("quick") / "bench" / path.name
             kept = report = report | {"profile": profile}
             print(f"Not joined with the papers measured earlier: {error}", file=sys.stderr)
     write(kept, path)
     print(f"Numbers: {path}")
     for paper in report["papers"]:
-        print(f"Figure:  {folder(profile) / 'bench' / draw(report, paper)}.pdf")
+        print(f"Figure:  {profile_dir(profile) / 'bench' / draw(report, paper)}.pdf")
     return 0

@@ -3,14 +3,14 @@
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.contextual import ContextualBKB
 from paperlib.bkb.learners.exact import ExactGPUCB, NaiveGPUCB, UniqueGPUCB
-from paperlib.bkb.learners.features import CBRAP, OFUL, QFFUCB, RFFUCB
+from paperlib.bkb.learners.features import CBRAP, QFFUCB, RFFUCB, LinearGPUCB
 from paperlib.bkb.learners.fixed import FixedDictionary
 from paperlib.bkb.learners.incremental import IncrementalBKB
 from paperlib.bkb.learners.lazy import LazyBKB
 from paperlib.bkb.learners.soful import SOFUL
 from paperlib.bkb.model.confidence import Confidence
 from paperlib.bkb.problems import RKHS, LinearArms
-from paperlib.core.contracts import Case
+from paperlib.core.contracts import ContractCase
 from paperlib.learners.reference import UniformArm
 from paperlib.learners.wrapper import Scripted
 from paperlib.maths.gp import RBF, Linear, Matern
@@ -30,39 +30,45 @@ _shared = {"confidence": [None, 0.3], "kernel": ["rbf", None]}
 _sketch = _shared | {"capacity": [0, "all"]}
 
 CASES = {
-    "BKB": Case(BKB(_kernel, _radius, capacity=16), _problem, _sketch),
-    "BKB, auto": Case(
+    "BKB": ContractCase(BKB(_kernel, _radius, capacity=16), _problem, _sketch),
+    "BKB, auto": ContractCase(
         BKB(Matern(1.5, 0.3), _radius, qbar=2.0, merge="arms"), _problem, syncs="per round"
     ),
-    "BKB, linear": Case(BKB(Linear(), _own, capacity=16), _linear, syncs="per round"),
-    "SoR": Case(BKB(_kernel, _radius, variance="sor", capacity=16), _problem),
-    "BKB, incremental": Case(IncrementalBKB(_kernel, _radius, capacity=16), _problem, _sketch),
-    "LazyBKB": Case(LazyBKB(_kernel, _radius, capacity=16), _problem, _sketch, syncs="per round"),
-    "LazyBKB, refreshing": Case(
+    "BKB, linear": ContractCase(BKB(Linear(), _own, capacity=16), _linear, syncs="per round"),
+    "SoR": ContractCase(BKB(_kernel, _radius, variance="sor", capacity=16), _problem),
+    "BKB, incremental": ContractCase(
+        IncrementalBKB(_kernel, _radius, capacity=16), _problem, _sketch
+    ),
+    "LazyBKB": ContractCase(
+        LazyBKB(_kernel, _radius, capacity=16), _problem, _sketch, syncs="per round"
+    ),
+    "LazyBKB, refreshing": ContractCase(
         LazyBKB(_kernel, _radius, merge="arms", threshold=1.5, refresh=8, capacity=24),
         _problem,
         syncs="per round",
     ),
-    "ContextualBKB": Case(
+    "ContextualBKB": ContractCase(
         ContextualBKB(_kernel, _radius, 3.0),
         _problem,
         _shared,
         syncs="per round",
     ),
-    "GP-UCB": Case(ExactGPUCB(_kernel, _radius), _problem, _shared),
-    "GP-UCB, unique": Case(UniqueGPUCB(_kernel, _radius), _problem),
-    "GP-UCB, refitted": Case(NaiveGPUCB(_kernel, _radius), _problem),
-    "DTC, fixed": Case(FixedDictionary(_kernel, _radius, 8), _problem, _shared),
-    "SoR, fixed": Case(FixedDictionary(_kernel, _radius, 8, "sor"), _problem),
-    "RFF 100": Case(RFFUCB(_kernel, _radius, 100), _problem, {"size": [3], "kernel": [Linear()]}),
-    "QFF 40": Case(QFFUCB(_kernel, _radius, 40), _problem, {"kernel": [Linear()]}),
-    "OFUL, ridge": Case(OFUL(_own), _linear),
-    "CBRAP 6": Case(CBRAP(_own, 6), _linear),
-    "SOFUL 6": Case(SOFUL(_own, 6), _linear, syncs="per round"),
-    "warm start": Case(
+    "GP-UCB": ContractCase(ExactGPUCB(_kernel, _radius), _problem, _shared),
+    "GP-UCB, unique": ContractCase(UniqueGPUCB(_kernel, _radius), _problem),
+    "GP-UCB, refitted": ContractCase(NaiveGPUCB(_kernel, _radius), _problem),
+    "DTC, fixed": ContractCase(FixedDictionary(_kernel, _radius, 8), _problem, _shared),
+    "SoR, fixed": ContractCase(FixedDictionary(_kernel, _radius, 8, "sor"), _problem),
+    "RFF 100": ContractCase(
+        RFFUCB(_kernel, _radius, 100), _problem, {"size": [3], "kernel": [Linear()]}
+    ),
+    "QFF 40": ContractCase(QFFUCB(_kernel, _radius, 40), _problem, {"kernel": [Linear()]}),
+    "OFUL, ridge": ContractCase(LinearGPUCB(_own), _linear),
+    "CBRAP 6": ContractCase(CBRAP(_own, 6), _linear),
+    "SOFUL 6": ContractCase(SOFUL(_own, 6), _linear, syncs="per round"),
+    "warm start": ContractCase(
         Scripted(BKB(_kernel, _radius, capacity=16), UniformArm(), 10),
         _problem,
         {"actions": [(1,), "first"]},
     ),
-    "uniform, first arms": Case(UniformArm(12), _problem),
+    "uniform, first arms": ContractCase(UniformArm(12), _problem),
 }

@@ -14,9 +14,9 @@ from torch import Tensor
 
 from paperlib.bkb.learners.exact import UniqueGPUCB
 from paperlib.bkb.model.confidence import Confidence
-from paperlib.bkb.problems import FixedArms, World
+from paperlib.bkb.problems import ArmsInstance, FixedArms
 from paperlib.bkb.theory import constants as theory
-from paperlib.core.describe import frozen
+from paperlib.core.describe import frozen_dataclass
 from paperlib.core.streams import Draw
 from paperlib.maths.gp import RBF, Kernel, Linear
 from paperlib.play import play
@@ -121,16 +121,16 @@ def e10() -> dict[str, float]:
     return {"printed": 2 * square * (log_det + L), "sharp": square * (log_det + 2 * L)}
 
 
-@frozen
+@frozen_dataclass
 class OrthonormalArms(FixedArms):
     """Ten orthonormal arms, of which the last has mean 1 and all others 0. ``noise``: xi."""
 
     noise: float
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> ArmsInstance:
         """Return arms and means for all trials, 1 x 10 x 10 and 1 x 10."""
         arms = torch.eye(10, **tkwargs).unsqueeze(0)
-        return World(arms, arms[:, -1], torch.ones(1, **tkwargs), None, None)
+        return ArmsInstance(arms, arms[:, -1], torch.ones(1, **tkwargs), None, None)
 
 
 def counterexample(noise: float, trials: int = 200) -> tuple[np.ndarray, float]:

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 from threadpoolctl import threadpool_limits
 
-from paperlib.core.describe import told
+from paperlib.core.text import format_error
 
-from ..output import home
+from ..output import project_dir
 
 log = logging.getLogger(__name__)
 Parameters = dict[str, Any]  # Python's own numbers and strings, by name
@@ -111,7 +111,7 @@ def evaluate(asked: Sequence[tuple[Evaluations, Parameters]]) -> list[float]:
 
 def folder() -> Path:
     """Where the files are: ``cache/evaluations`` in the folder of results (PAPERLIB_RESULTS, else ``results`` in the project's folder)."""
-    results = os.environ.get("PAPERLIB_RESULTS") or home() / "results"
+    results = os.environ.get("PAPERLIB_RESULTS") or project_dir() / "results"
     return Path(results) / "cache" / "evaluations"
 
 
@@ -149,7 +149,7 @@ def _evaluated(
     except (MemoryError, OSError, ImportError):  # say nothing about the parameters
         raise
     except (Exception, SystemExit) as raised:
-        error = told(raised)
+        error = format_error(raised)
     evaluation = Evaluation(parameters, value, time.perf_counter() - begin, error)
     entry = {"about": about, **evaluation._asdict()}
     _append(path, _text({**entry, "checksum": _checksum(entry)}).encode())

@@ -17,16 +17,16 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from paperlib import stats
 from paperlib.core.trace import Trace
 
-from ..output import folder
-from ..papers import papers, room
+from ..output import profile_dir
+from ..papers import paper_module, papers
 from ..styles import COLORS, Cover, Style
-from .drawing import END, QUARTILES, look, looks, panels, style
+from .drawing import END, QUARTILES, line_style, line_styles, panels, style_context
 
 # a name on a line, some points off
 SMALL = {"textcoords": "offset points", "fontsize": 6.5, "zorder": 9}
 
 
-def power(T: float) -> str:
+def power_label(T: float) -> str:
     """Return the tick label of a horizon, for example $2^{12}$."""
     return f"$2^{{{round(math.log2(T))}}}$"
 
@@ -41,25 +41,25 @@ def errorbars(ax: Axes, at: Sequence[float], found: Iterable[stats.Interval], **
     ax.errorbar(at, middle, ends, **{"elinewidth": 0.6, "capsize": 1.5} | how)
 
 
-def reach(ax: Axes, numbers: Iterable[float], across: bool = False) -> None:
+def extend_log_axis(ax: Axes, numbers: Iterable[float], across: bool = False) -> None:
     """A log axis upward, or ``across``, that holds these numbers, with ticks that say them."""
     numbers = list(numbers)
     low, high = 0.65 * min(numbers), 1.4 * max(numbers)
     axis = ax.xaxis if across else ax.yaxis
-    with style():
+    with style_context():
         (ax.set_xlim if across else ax.set_ylim)(low, high)
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 50 * low else (1.0,)))
         axis.set_major_formatter("{x:g}")
         axis.set_minor_formatter(NullFormatter())
 
 
-def guides(ax: Axes, exponents: dict[str, float], letter: str) -> None:
+def slope_guides(ax: Axes, exponents: dict[str, float], letter: str) -> None:
     """How steep lines of these exponents are: dashes from the foot of the panel to its right edge, named there.
 
     ``exponents``: by what the name of a line says of them; ``letter``: their base.
     """
     gray = {"color": COLORS["gray"]}
-    with style():
+    with style_context():
         (left, right), (foot, top) = ax.get_xlim(), ax.get_ylim()
         begin = left * (right / left) ** 0.55
         for name, exponent in exponents.items():
@@ -71,7 +71,7 @@ def guides(ax: Axes, exponents: dict[str, float], letter: str) -> None:
         ax.set(xlim=(left, right), ylim=(foot, top))
 
 
-def dot(name: str, how: Mapping[str, Any]) -> dict[str, Any]:
+def dot_style(name: str, how: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keywords of a single point: an open marker for an oracle, a cross for a learner without a marker."""
     found = {"color": how["color"], "marker": how["marker"] or "x", "linestyle": "none"}
     return found | ({"markerfacecolor": "white"} if "oracle" in name else {})
@@ -108,8 +108,8 @@ def sweep_panel(
     settings = sorted({setting for sample in samples.values() for setting in sample})
     place = {x: x or next(above for above in settings if above > 0) / 3 for x in settings}
     numbers: dict[str, Any] = {}
-    how = looks([*samples, *(known or {}), *controls])
-    with style():
+    how = line_styles([*samples, *(known or {}), *controls])
+    with style_context():
         for name, sample in samples.items():
             at = sorted(sample)
             found = [stats.mean(sample[x]) for x in at]
@@ -144,7 +144,7 @@ def sweep_panel(
         ax.minorticks_off()
         if log_y:
             ax.set_yscale("log")
-            reach(ax, means)
+            extend_log_axis(ax, means)
         else:
             ax.set_ylim(bottom=0)
     return numbers
@@ -170,14 +170,18 @@ def scatter_panel(
     Returns:
         The plotted numbers: name -> x: quartiles, or interval if ``alike``; y: interval.
     """
-    numbers, all_looks = {}, looks(pairs)
-    with style():
+    numbers, all_looks = {}, line_styles(pairs)
+    with style_context():
         for name, (x, y) in pairs.items():
             across = stats.mean(x) if alike else np.quantile(np.asarray(x, float), QUARTILES)
             numbers[name] = {"x": across, "y": stats.mean(y)}
             middle, low, high = across[:3] if alike else across[[1, 0, 2]]
             xerr = [[middle - max(low, 1e-9)], [high - middle]]
-            how = dot(name, all_looks[name]) | {"linewidth": 0.8, "markersize": 4.5, "xerr": xerr}
+            how = dot_style(name, all_looks[name]) | {
+                "linewidth": 0.8,
+                "markersize": 4.5,
+                "xerr": xerr,
+            }
             how |= {"label": all_looks[name]["label"]}
             errorbars(ax, [middle], [numbers[name]["y"]], **how, capsize=0)
             if name in (notes or {}):
@@ -191,8 +195,8 @@ def scatter_panel(
             ax.set(xscale="log", yscale="log")
             both = [min(middles + heights) / 2, max(middles + heights) * 2]
             ax.plot(both, both, color=COLORS["gray"], linewidth=0.6, zorder=0.5)
-            reach(ax, middles, across=True)
-            reach(ax, heights)
+            extend_log_axis(ax, middles, across=True)
+            extend_log_axis(ax, heights)
         else:
             ax.set_xscale("log" if decades else "linear")
             ax.margins(x=0.1)
@@ -226,11 +230,11 @@ def dots_panel(
         The plotted numbers: group -> row -> estimate, low, high.
     """
     rows = list(dict.fromkeys(row for group in found.values() for row in group))
-    with style():
+    with style_context():
         for name, values in found.items():
             how = looks[name]
             color = COLORS[how.color]
-            own = dot(name, {"color": color, "marker": how.marker}) | {"markersize": 4}
+            own = dot_style(name, {"color": color, "marker": how.marker}) | {"markersize": 4}
             ax.plot([], [], label=how.label or name, **own)
             for row, (estimate, low, high) in values.items():
                 beside = [group for group in found if row in found[group]]
@@ -280,8 +284,8 @@ def bound_panel(
     horizons = np.geomspace(trace.rounds[0], until, 121)
     band = stats.band(trace["regret"])
     numbers = {name: {"rounds": trace.rounds, "mean": band.estimate, "n": band.n}}
-    with style():
-        ax.plot(trace.rounds, band.estimate, **{**look(name), "marker": None})
+    with style_context():
+        ax.plot(trace.rounds, band.estimate, **{**line_style(name), "marker": None})
         lines = [*zip(bounds.items(), ("-", "--", "-.")), (("largest possible", trivial), ":")]
         for (label, bound), linestyle in lines:
             values = np.array([bound(T) for T in horizons])
@@ -311,7 +315,7 @@ def lines_across(
     Returns:
         The plotted numbers, ``lines``.
     """
-    with style():
+    with style_context():
         for name, height in lines.items():
             dots = {"linewidth": 0.7, "linestyle": (0, (1, 2)), "zorder": 1}
             ax.axhline(height, color=COLORS["black"], **dots)
@@ -340,7 +344,7 @@ SHADES = {
 
 
 def overview(profile: str, counts: dict[str, dict[str, int]]) -> tuple[Figure, dict[str, Any]]:
-    """Draw the curves that papers declare as ``COVER`` in ``styles``, as far as their figures exist, and bars of verdicts.
+    """Draw the curves that papers declare as ``COVER`` in ``registered_styles``, as far as their figures exist, and bars of verdicts.
 
     Args:
         profile: the profile of the figures.
@@ -353,7 +357,7 @@ def overview(profile: str, counts: dict[str, dict[str, int]]) -> tuple[Figure, d
     fig, axes = panels(-(-(len(known) + 1) // 2), 2, height=1.75)
     spots = iter(axes.flat)
     for name, found in known.items():
-        _curves(next(spots), name, room(name, "styles").COVER, found["curves"])
+        _curves(next(spots), name, paper_module(name, "styles").COVER, found["curves"])
     _bars(next(spots), counts)
     for ax in spots:
         ax.set_axis_off()
@@ -362,8 +366,8 @@ def overview(profile: str, counts: dict[str, dict[str, int]]) -> tuple[Figure, d
 
 def _cover(paper: str, profile: str) -> dict[str, Any] | None:
     """Return the curves of a paper's cover, None where it has none or its figure does not exist."""
-    cover = getattr(room(paper, "styles"), "COVER", None)
-    path = folder(profile) / paper / f"{cover.figure}.json" if cover else None
+    cover = getattr(paper_module(paper, "styles"), "COVER", None)
+    path = profile_dir(profile) / paper / f"{cover.figure}.json" if cover else None
     if path is None or not path.exists():
         return None
     about = json.loads(path.read_text())
@@ -389,8 +393,8 @@ def _cover(paper: str, profile: str) -> dict[str, Any] | None:
 
 
 def _curves(ax: Axes, paper: str, cover: Cover, curves: dict[str, dict]) -> None:
-    how = looks(curves)
-    with style():
+    how = line_styles(curves)
+    with style_context():
         for i, (name, curve) in enumerate(curves.items()):
             # the later in front: a control beneath a wide line would not be seen
             line, x = {**how[name], "marker": None, "zorder": 2 + i}, curve["rounds"]
@@ -411,7 +415,7 @@ def _curves(ax: Axes, paper: str, cover: Cover, curves: dict[str, dict]) -> None
 def _bars(ax: Axes, counts: dict[str, dict[str, int]]) -> None:
     names = [*counts][::-1]
     left = np.zeros(len(names))
-    with style():
+    with style_context():
         for verdict, color in SHADES.items():
             n = np.array([counts[name].get(verdict, 0) for name in names])
             if n.any():

@@ -25,13 +25,13 @@ from matplotlib.ticker import NullFormatter
 from scipy.optimize import isotonic_regression
 
 from paperlib import __version__, stats
-from paperlib.core.text import plain
+from paperlib.core.text import to_json
 from paperlib.core.trace import Trace
 
-from ..output import folder, write_bytes, write_json
-from ..papers import papers, room
+from ..output import profile_dir, write_bytes, write_json
+from ..papers import paper_module, papers
 from ..store.keys import versions
-from ..store.progress import shell
+from ..store.progress import kernel_shell
 from ..styles import COLORS, REFERENCES, Style
 
 COLUMN, DOUBLE = 89 / 25.4, 183 / 25.4  # inches
@@ -78,13 +78,13 @@ LOOK = {
 
 
 @contextmanager
-def style():
+def style_context():
     """The project's look, within the block."""
     with matplotlib.rc_context(LOOK):
         yield
 
 
-def styles() -> dict[str, Style]:
+def registered_styles() -> dict[str, Style]:
     """How every learner looks, by name: of all papers, and the reference rules.
 
     Raises:
@@ -92,36 +92,33 @@ def styles() -> dict[str, Style]:
     """
     found = dict(REFERENCES)
     for paper in papers():
-        for name, look in getattr(room(paper, "styles"), "STYLES", {}).items():
-            if found.setdefault(name, look) != look or look.color not in COLORS:
+        for name, style in getattr(paper_module(paper, "styles"), "STYLES", {}).items():
+            if found.setdefault(name, style) != style or style.color not in COLORS:
                 raise ValueError(
-                    f"{paper}: STYLES[{name!r}]={look!r}; allowed: one look a name ({found[name]!r}), colors {', '.join(COLORS)}"
+                    f"{paper}: STYLES[{name!r}]={style!r}; allowed: one look a name ({found[name]!r}), colors {', '.join(COLORS)}"
                 )
     return found
 
 
-_declared = styles  # panels have a parameter of that name
-
-
-def look(name: str) -> dict[str, Any]:
+def line_style(name: str) -> dict[str, Any]:
     """Return keywords of a learner for ``ax.plot``: color, marker, linestyle, width, order and label.
 
-    Several names that no paper declares look different with ``looks`` alone.
+    Several names that no paper declares look different with ``line_styles`` alone.
     """
-    return looks([name])[name]
+    return line_styles([name])[name]
 
 
-def looks(
+def line_styles(
     names: Iterable[str], styles: Mapping[str, Style] | None = None
 ) -> dict[str, dict[str, Any]]:
     """Return such keywords for the learners of one panel; names that no paper declares get colors that are free there.
 
-    ``styles`` come before those that the papers declare.
+    ``registered_styles`` come before those that the papers declare.
 
     Raises:
-        ValueError: a value in ``styles`` that is no style, or an unknown color.
+        ValueError: a value in ``registered_styles`` that is no style, or an unknown color.
     """
-    known = {**_declared(), **(styles or {})}
+    known = {**registered_styles(), **(styles or {})}
     names = list(names)
     for name, s in (styles or {}).items():
         if not isinstance(s, Style) or s.color not in COLORS:
@@ -155,7 +152,7 @@ def panels(
 
     ``width`` and ``height`` of a row in inches; other keywords go to ``Figure.subplots`` (``sharey=True``).
     """
-    with style():
+    with style_context():
         size = width or (COLUMN if columns == 1 else DOUBLE), height * rows
         fig = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(fig)
@@ -179,14 +176,14 @@ def regret_panel(
     """Mean curves over trials with pointwise intervals, by default t-intervals.
 
     ``labels`` writes each name at the end of its line; otherwise see ``legend``. ``bands``: names whose band is drawn,
-    where all would hide each other; None: all. ``styles``: how learners of one's own look; without it they get colors
+    where all would hide each other; None: all. ``registered_styles``: how learners of one's own look; without it they get colors
     that are free.
 
     Returns:
         name -> rounds, mean, low, high, n: the plotted numbers.
     """
-    numbers, all_looks = {}, looks(traces, styles)
-    with style():
+    numbers, all_looks = {}, line_styles(traces, styles)
+    with style_context():
         for i, (name, trace) in enumerate(traces.items()):
             how, rounds = all_looks[name], trace.rounds
             mean, low, high, n = interval(trace[series])
@@ -230,9 +227,9 @@ def time_panel(
     """
     settings = list(dict.fromkeys(setting for sample in seconds.values() for setting in sample))
     numbers, width = {}, 0.8 / len(settings)
-    all_looks = looks(seconds)
+    all_looks = line_styles(seconds)
     hatches = ["", "////", "....", "xxxx", "----", "\\\\\\\\", "++++", "oooo"]
-    with style():
+    with style_context():
         for i, (name, samples) in enumerate(seconds.items()):
             for setting, sample in samples.items():
                 j = settings.index(setting)
@@ -287,7 +284,7 @@ def time_panel(
 
 def legend(fig: Figure, *, columns: int = 4) -> None:
     """One legend for the whole figure, above its panels."""
-    with style():
+    with style_context():
         entries = {
             label: line for ax in fig.axes for line, label in zip(*ax.get_legend_handles_labels())
         }
@@ -305,7 +302,7 @@ def band_note(traces: dict[str, Trace]) -> str:
     """What the bands are and over how many trials: a sentence for the caption."""
     counts = {name: len(trace.trials) for name, trace in traces.items()}
     most = max(counts.values())
-    fewer = ", ".join(f"{look(name)['label']} {n}" for name, n in counts.items() if n != most)
+    fewer = ", ".join(f"{line_style(name)['label']} {n}" for name, n in counts.items() if n != most)
     more = f" ({fewer})" if fewer else ""
     return f"Bands: pointwise {100 * stats.LEVEL:g} % t-intervals of the mean over {most} trials{more}."
 
@@ -387,9 +384,9 @@ def save(
     for what, text in (("name", name), ("paper", paper)):  # they are a file's, and its folder's
         if not isinstance(text, str) or not re.fullmatch(r"\w[\w.-]*", text):
             raise ValueError(f"{what}={text!r}; allowed: letters, digits, '_', '-' and '.'")
-    place, title = folder(profile) / paper, f"{paper}: {name}"
+    place, title = profile_dir(profile) / paper, f"{paper}: {name}"
     about = f"{caption} Profile {profile}, seed {seed}."
-    with style():
+    with style_context():
         _settle(fig)
         pdf, png = io.BytesIO(), io.BytesIO()
         creator = {"Creator": f"paperlib {__version__}", "CreationDate": None}
@@ -416,15 +413,15 @@ def save(
                 "matplotlib": matplotlib.__version__,
                 "paperlib": __version__,
             },
-            "claims": [plain(verdict) for verdict in claims],
-            "checks": [plain(check) for check in checks],
+            "claims": [to_json(verdict) for verdict in claims],
+            "checks": [to_json(check) for check in checks],
             "numbers": numbers,
             "processor": json.loads(PROCESSOR.read_text()).get(f"{paper}/{name}", {"quick": []}),
         },
     )
     write_bytes(place / f"{name}.pdf", pdf.getvalue())
     write_bytes(place / f"{name}.png", png.getvalue())
-    if shell() is not None:  # in a notebook, as an output of a fixed size
+    if kernel_shell() is not None:  # in a notebook, as an output of a fixed size
         from IPython.display import Image, display
 
         width = round(100 * fig.get_size_inches()[0])

@@ -1,6 +1,6 @@
 """Learners and problems that the contract tests and the bench run."""
 
-from paperlib.core.contracts import Case
+from paperlib.core.contracts import ContractCase
 from paperlib.glbomd.learners.controls import UCB1, BetaThompson, LaplaceThompson
 from paperlib.glbomd.learners.ecolog import ECOLog
 from paperlib.glbomd.learners.glbomd import GLBOMD
@@ -21,66 +21,70 @@ _link = {"link": ["exponential", None]}
 _ridge = {"ridge": [0.0, -2.0, float("nan"), "largest"]}
 
 CASES = {
-    "GLB-OMD": Case(
+    "GLB-OMD": ContractCase(
         GLBOMD(Bernoulli(), 2.0),
         _fresh,
         _link | _ridge,
         syncs="per round",
     ),
-    "GLB-OMD, dim": Case(
+    "GLB-OMD, dim": ContractCase(
         GLBOMD(Bernoulli(), 0.3, ridge="dim"), _own, syncs="per round"
     ),  # projects often
-    "GLB-OMD, Poisson": Case(
+    "GLB-OMD, Poisson": ContractCase(
         GLBOMD(Poisson(), 1.0, ridge="dim", refresh=16), _counts, syncs="per round"
     ),
-    "GLB-OMD, Gaussian": Case(
+    "GLB-OMD, Gaussian": ContractCase(
         GLBOMD(Gaussian(0.25), 2.0), SphereArms(Gaussian(0.25), 2.0, 3, 5), syncs="per round"
     ),
-    "GLM-UCB": Case(
+    "GLM-UCB": ContractCase(
         GLMUCB(Bernoulli(), 2.0),
         _fresh,
         _link,
         syncs="per round",
     ),
-    "GLM-UCB, counts": Case(GLMUCB(Bernoulli(), 2.0, counts=True), _fixed, syncs="per round"),
-    "GLOC": Case(
+    "GLM-UCB, counts": ContractCase(
+        GLMUCB(Bernoulli(), 2.0, counts=True), _fixed, syncs="per round"
+    ),
+    "GLOC": ContractCase(
         GLOC(Bernoulli(), 2.0),
         _fresh,
         _link | _ridge,
         syncs="per round",
     ),
-    "ECOLog": Case(ECOLog(2.0), _fresh, _ridge | {"link": [Poisson()]}, syncs="per round"),
-    "ECOLog, projecting": Case(ECOLog(0.3), _own, syncs="per round"),
-    "OFUL-MLogB": Case(
+    "ECOLog": ContractCase(ECOLog(2.0), _fresh, _ridge | {"link": [Poisson()]}, syncs="per round"),
+    "ECOLog, projecting": ContractCase(ECOLog(0.3), _own, syncs="per round"),
+    "OFUL-MLogB": ContractCase(
         OFULMLogB(2.0),
         _fresh,
         {"ridge": [0.0, -2.0, float("nan"), "sharp"], "link": [Poisson()]},
         syncs="per round",
     ),
-    "OFUL-MLogB, dim": Case(OFULMLogB(0.3, ridge="dim"), _own, syncs="per round"),  # projects often
-    "RS-GLinCB": Case(
+    "OFUL-MLogB, dim": ContractCase(
+        OFULMLogB(0.3, ridge="dim"), _own, syncs="per round"
+    ),  # projects often
+    "RS-GLinCB": ContractCase(
         RSGLinCB(Bernoulli(), 2.0),
         _fresh,
         _link | _ridge,
         syncs="per round",
     ),
-    "RS-GLinCB, counts": Case(
+    "RS-GLinCB, counts": ContractCase(
         RSGLinCB(Bernoulli(), 2.0, kappa=60.0, counts=True), _fixed, syncs="per round"
     ),
-    "OFUGLB": Case(
+    "OFUGLB": ContractCase(
         OFUGLB(Bernoulli(), 2.0),
         _fresh,
         {"link": ["exponential", Gaussian()]},
         syncs="host",
     ),
-    "OFUGLB, counts": Case(
+    "OFUGLB, counts": ContractCase(
         OFUGLB(Poisson(), 1.0, counts=True), FixedArms(Poisson(), 1.0, 3, 5), syncs="host"
     ),
-    "OFULog-r": Case(OFULogR(2.0), _fresh, {"link": [Poisson()]}, syncs="host"),
-    "OFULog-r, counts": Case(OFULogR(2.0, counts=True), _fixed, syncs="host"),
-    "uniform": Case(UniformArm(), _fresh),
-    "longest": Case(LongestArm(), _fresh),
-    "Beta Thompson": Case(BetaThompson(), _fixed, {"successes": [0.0]}, syncs="host"),
-    "UCB1": Case(UCB1(), _fixed),
-    "Laplace Thompson": Case(LaplaceThompson(), _fixed, syncs="per round"),
+    "OFULog-r": ContractCase(OFULogR(2.0), _fresh, {"link": [Poisson()]}, syncs="host"),
+    "OFULog-r, counts": ContractCase(OFULogR(2.0, counts=True), _fixed, syncs="host"),
+    "uniform": ContractCase(UniformArm(), _fresh),
+    "longest": ContractCase(LongestArm(), _fresh),
+    "Beta Thompson": ContractCase(BetaThompson(), _fixed, {"successes": [0.0]}, syncs="host"),
+    "UCB1": ContractCase(UCB1(), _fixed),
+    "Laplace Thompson": ContractCase(LaplaceThompson(), _fixed, syncs="per round"),
 }

@@ -1,6 +1,6 @@
 """Learners and problems that the contract tests run."""
 
-from paperlib.core.contracts import Case
+from paperlib.core.contracts import ContractCase
 from paperlib.goucb.learners.acquisition import Joint, Linearized, Sphere
 from paperlib.goucb.learners.botorch_default import MAPSAAS, BoTorchDefault
 from paperlib.goucb.learners.goucb import GOUCB
@@ -34,14 +34,14 @@ _reference = Reference()
 
 
 CASES = {
-    "GO-UCB": Case(
+    "GO-UCB": ContractCase(
         literal(
             2, 26.0, model=TwoLayerNet(3), oracle=GradientDescent(steps=5), acquisition=Joint(5)
         ),
         SigmoidSum(3),
         {"model": [None, TwoLayerNet], "radius": [0.2]},
     ),
-    "GO-UCB, uniform start": Case(
+    "GO-UCB, uniform start": ContractCase(
         literal(
             2,
             26.0,
@@ -51,20 +51,22 @@ CASES = {
         ),
         SigmoidSum(3),
     ),
-    "GO-UCB, Algorithm 1": Case(
+    "GO-UCB, Algorithm 1": ContractCase(
         algorithm1(3, **_small),
         Teacher(2, hidden=3, starts=8, steps=10),
         {"scaling": ["all"]},
         rounds=25,
     ),
-    "GO-UCB, practical": Case(
+    "GO-UCB, practical": ContractCase(
         practical(3, **_small),
         _f2,
         {"trust": [0.2], "scaling": ["first", None]},
         rounds=25,
     ),
-    "GO-UCB, no trust region": Case(practical(3, trust=None, **_small), Rastrigin(2), rounds=12),
-    "GO-UCB, sphere": Case(
+    "GO-UCB, no trust region": ContractCase(
+        practical(3, trust=None, **_small), Rastrigin(2), rounds=12
+    ),
+    "GO-UCB, sphere": ContractCase(
         algorithm1(
             3,
             model=TwoLayerNet(2),
@@ -74,11 +76,11 @@ CASES = {
         _f2,
         rounds=25,
     ),
-    "GO-UCB, function": Case(
+    "GO-UCB, function": ContractCase(
         practical(3, **_small | {"model": FunctionModel(paraboloid, 3)}), _f2, rounds=25
     ),
     # the oracle and the radius that the theorems assume, on a network for which they hold
-    "GO-UCB, proof": Case(
+    "GO-UCB, proof": ContractCase(
         GOUCB(
             _reference.network,
             4,
@@ -93,29 +95,31 @@ CASES = {
         syncs="host",
     ),
     # a fit takes .1 s; what is fitted is looked up afterwards
-    "GO-UCB, tuning": Case(practical(2, **_small), Tuning("wdbc", "boosting"), rounds=3, trials=2),
-    "GP-UCB, raw": Case(
+    "GO-UCB, tuning": ContractCase(
+        practical(2, **_small), Tuning("wdbc", "boosting"), rounds=3, trials=2
+    ),
+    "GP-UCB, raw": ContractCase(
         GP(3, "legacy-raw", "UCB", **_gp), SigmoidSum(3), _n, rounds=10, syncs="host"
     ),
-    "GP-EI, scaled": Case(
+    "GP-EI, scaled": ContractCase(
         GP(3, "legacy-scaled", "EI", **_gp),
         _f2,
         {"prior": ["legacy", None]},
         rounds=10,
         syncs="host",
     ),
-    "GP-PI, modern": Case(
+    "GP-PI, modern": ContractCase(
         GP(3, "modern", "PI", **_gp),
         _f2,
         {"fit_steps": [-1], "candidates": [0], "around": [-1], "top": [0], "steps": [-1]},
         rounds=10,
         syncs="host",
     ),
-    "GP-UCB, modern": Case(
+    "GP-UCB, modern": ContractCase(
         GP(3, "modern", "UCB", **_gp), _f2, {"rate": [0.0]}, rounds=10, syncs="host"
     ),
     **{
-        f"GP-{name}, optimize_acqf": Case(
+        f"GP-{name}, optimize_acqf": ContractCase(
             GPOptimizeAcqf(GP(3, "legacy-raw", name, **_gp), 1, 4),
             SigmoidSum(3),
             {"gp": [None, "UCB"], "restarts": [0], "raw_samples": [0]},
@@ -124,30 +128,30 @@ CASES = {
         )
         for name in ("UCB", "EI", "PI")
     },
-    "qLogNEI, modern": Case(
+    "qLogNEI, modern": ContractCase(
         QLogNEI(3, samples=8, **_gp),
         _f2,
         {"prior": ["new"]},
         rounds=10,
         syncs="host",
     ),
-    "MAP-SAAS": Case(MAPSAAS(3, 1, 4, 2), _f2, _n, **_fewer, syncs="host"),
-    "BoTorch, default": Case(
+    "MAP-SAAS": ContractCase(MAPSAAS(3, 1, 4, 2), _f2, _n, **_fewer, syncs="host"),
+    "BoTorch, default": ContractCase(
         BoTorchDefault(3, 1, 4),
         _f2,
         _n | {"restarts": [0], "raw_samples": [0]},
         **_fewer,
         syncs="host",
     ),
-    "TuRBO-1": Case(
+    "TuRBO-1": ContractCase(
         TuRBO(3, candidates=12, fit_steps=3, failures=2),
         _f2,
         _n | {"first": [0.001], "most": [0.1]},
         rounds=20,
     ),
-    "TPE": Case(Optuna(3), _f2, _n, rounds=20, syncs="host"),
-    "scikit-optimize": Case(ScikitOptimize(3), _f2, _n, **_fewer, syncs="host"),
-    "uniform": Case(UniformPoint(3), _f2, _n),
-    "repeat-best": Case(RepeatBest(3), _f2, _n),
+    "TPE": ContractCase(Optuna(3), _f2, _n, rounds=20, syncs="host"),
+    "scikit-optimize": ContractCase(ScikitOptimize(3), _f2, _n, **_fewer, syncs="host"),
+    "uniform": ContractCase(UniformPoint(3), _f2, _n),
+    "repeat-best": ContractCase(RepeatBest(3), _f2, _n),
 }
 UNMEASURED = dict.fromkeys(CASES, _REASON)

@@ -47,7 +47,7 @@ def e4() -> dict[str, float]:
     return {
         "sum u^2": K,
         "printed": 2 * math.log1p(K),
-        "corrected": float(theory.stretch(K)) * math.log1p(K),
+        "corrected": float(theory.kappa_factor(K)) * math.log1p(K),
         "largest K": theory.LARGEST_K,
         "K of f1, T=25": c.slope**2 / printed_ridge(25),
     }

@@ -1,13 +1,13 @@
 """Learners and problems that the contract tests and the bench run."""
 
-from paperlib.core.contracts import Case
+from paperlib.core.contracts import ContractCase
 from paperlib.learners.reference import UniformArm
 from paperlib.linear.learners import OFUL, ConfidenceBall
 from paperlib.linear.problems import Circle, FreshArms
 
 CASES = {
-    "OFUL": Case(OFUL(0.1, 1.0), FreshArms(3, arms=5)),
-    "OFUL, circle": Case(OFUL(0.1, 1.0, ridge=0.5, refresh=16), Circle(arms=7)),
-    "ConfidenceBall": Case(ConfidenceBall(0.1), FreshArms(3, arms=5)),
-    "uniform": Case(UniformArm(), FreshArms(3, arms=5)),
+    "OFUL": ContractCase(OFUL(0.1, 1.0), FreshArms(3, arms=5)),
+    "OFUL, circle": ContractCase(OFUL(0.1, 1.0, ridge=0.5, refresh=16), Circle(arms=7)),
+    "ConfidenceBall": ContractCase(ConfidenceBall(0.1), FreshArms(3, arms=5)),
+    "uniform": ContractCase(UniformArm(), FreshArms(3, arms=5)),
 }

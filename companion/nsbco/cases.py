@@ -2,14 +2,14 @@
 
 import math
 
-from paperlib.core.contracts import Case
+from paperlib.core.contracts import ContractCase
 from paperlib.learners.multiscale import Multiscale
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.bob import BanditOverBandit
 from paperlib.nsbco.learners.egs import EGS
 from paperlib.nsbco.learners.exp3 import Exp3IX
 from paperlib.nsbco.learners.glr import GLR
-from paperlib.nsbco.learners.gradient import FullInformation, Still
+from paperlib.nsbco.learners.gradient import FullInformation, StaticBaseline
 from paperlib.nsbco.learners.kiefer import KieferWolfowitz
 from paperlib.nsbco.learners.least_squares import DiscountedLeastSquares, SlidingWindowLeastSquares
 from paperlib.nsbco.learners.presets import malg, practical, printed
@@ -38,43 +38,43 @@ _tests = {
 }
 
 CASES = {
-    "MASTER": Case(practical(), _abrupt, _tests, syncs="per round"),
-    "MASTERw": Case(practical(_warm), _turn, syncs="per round"),
-    "MASTER, printed": Case(printed(GradientAscent(bonus=1e8)), _abrupt, syncs="per round"),
-    "MASTER, box": Case(
+    "MASTER": ContractCase(practical(), _abrupt, _tests, syncs="per round"),
+    "MASTERw": ContractCase(practical(_warm), _turn, syncs="per round"),
+    "MASTER, printed": ContractCase(printed(GradientAscent(bonus=1e8)), _abrupt, syncs="per round"),
+    "MASTER, box": ContractCase(
         Multiscale(GradientAscent(bonus=0.4), 0.1, 4.0, least_order=2),
         QuadraticDrift(Abrupt(3), 2, (0.3, 0.4), "rademacher", cset="box"),
         syncs="per round",
     ),
-    "MASTER, Exp3-IX": Case(
+    "MASTER, Exp3-IX": ContractCase(
         Multiscale(_weak, 0.5, 9.0), GridDrift(Alternation(8)), syncs="per round"
     ),
-    "MALG": Case(malg(), _abrupt),
-    "Algorithm 2": Case(
+    "MALG": ContractCase(malg(), _abrupt),
+    "Algorithm 2": ContractCase(
         GradientAscent(),
         _abrupt,
         {"start": [(), 0.5, (math.nan, 0.0)]},
     ),
-    "Algorithm 2, oracle": Case(Restarted(GradientAscent()), _abrupt, {"base": [None]}),
-    "EGS": Case(EGS(), _turn),
-    "EGS, oracle": Case(Restarted(EGS()), _turn),
-    "KW": Case(KieferWolfowitz(), _abrupt),
-    "KW, oracle": Case(Restarted(KieferWolfowitz(), 0.3), QuadraticDrift(Walk(0.01))),
-    "KWtrack": Case(KieferWolfowitz(100.0), _turn),
-    "SPSA": Case(SPSA(), _turn),
-    "BoB": Case(BanditOverBandit(), _abrupt, {"base": [None]}),
-    "GLR": Case(
+    "Algorithm 2, oracle": ContractCase(Restarted(GradientAscent()), _abrupt, {"base": [None]}),
+    "EGS": ContractCase(EGS(), _turn),
+    "EGS, oracle": ContractCase(Restarted(EGS()), _turn),
+    "KW": ContractCase(KieferWolfowitz(), _abrupt),
+    "KW, oracle": ContractCase(Restarted(KieferWolfowitz(), 0.3), QuadraticDrift(Walk(0.01))),
+    "KWtrack": ContractCase(KieferWolfowitz(100.0), _turn),
+    "SPSA": ContractCase(SPSA(), _turn),
+    "BoB": ContractCase(BanditOverBandit(), _abrupt, {"base": [None]}),
+    "GLR": ContractCase(
         GLR(delta=0.9),
         _abrupt,
         {"base": [EGS()]},
         syncs="per round",
     ),
-    "D-LS": Case(
+    "D-LS": ContractCase(
         DiscountedLeastSquares(8), _turn, {"W": [0, "x", 1.5], "ridge": [0.0], "h": [0.0]}
     ),
-    "SW-LS": Case(SlidingWindowLeastSquares("oracle"), _abrupt, {"W": [0, None]}),
-    "Exp3-IX": Case(Exp3IX(), GridDrift(Abrupt(2))),
-    "Exp3-IX, weak": Case(_weak, GridDrift(Alternation(8))),
-    "full information": Case(FullInformation(), _abrupt),
-    "static baseline": Case(Still(), _abrupt),
+    "SW-LS": ContractCase(SlidingWindowLeastSquares("oracle"), _abrupt, {"W": [0, None]}),
+    "Exp3-IX": ContractCase(Exp3IX(), GridDrift(Abrupt(2))),
+    "Exp3-IX, weak": ContractCase(_weak, GridDrift(Alternation(8))),
+    "full information": ContractCase(FullInformation(), _abrupt),
+    "static baseline": ContractCase(StaticBaseline(), _abrupt),
 }

@@ -12,11 +12,11 @@ from collections import Counter
 from typing import Any
 
 from paperlib.checks import Statement
-from paperlib.core.text import plain
+from paperlib.core.text import to_json
 
 from .. import verdicts
-from ..output import folder, write_json
-from ..papers import heading, papers, room
+from ..output import profile_dir, write_json
+from ..papers import heading, paper_module, papers
 from ..verdicts import statements
 from ..workflow import plan as workflow
 
@@ -32,7 +32,7 @@ def gather(profile: str) -> dict[str, Any]:
         counts of verdicts, of the paper's sentences and of ours: claims that parts decide are not counted again.
     """
     found = {paper: _paper(paper, profile) for paper in papers()}
-    return plain({"profile": profile, "papers": found})
+    return to_json({"profile": profile, "papers": found})
 
 
 def _paper(paper: str, profile: str) -> dict[str, Any]:
@@ -54,9 +54,11 @@ def _paper(paper: str, profile: str) -> dict[str, Any]:
 
 def _claims(paper: str, profile: str) -> list[dict]:
     found = []
-    for declared, run in zip(verdicts.claims(paper).values(), verdicts.table(profile, paper)):
+    for declared, run in zip(
+        verdicts.claims(paper).values(), verdicts.list_verdicts(profile, paper)
+    ):
         judged = run if profile == "paper" else verdicts.of_record(run.id)
-        claim = {**plain(declared), **plain(judged), "line": judged.line}
+        claim = {**to_json(declared), **to_json(judged), "line": judged.line}
         if profile != "paper":
             claim["run"] = f"{profile} run: {run.seen()}"
         found.append(claim)
@@ -66,7 +68,7 @@ def _claims(paper: str, profile: str) -> list[dict]:
 def _statements(paper: str, profile: str) -> list[dict]:
     """Return the statements of a paper with their checks in its figures."""
     checks: dict[str, list[dict]] = {}
-    for path in sorted((folder(profile) / paper).glob("*.json")):
+    for path in sorted((profile_dir(profile) / paper).glob("*.json")):
         for check in json.loads(path.read_text()).get("checks", []):
             checks.setdefault(check["statement"], []).append({**check, "figure": path.stem})
     return [_statement(found, checks.get(found.name, [])) for found in statements(paper)]
@@ -106,11 +108,11 @@ def float_of(x: float | str) -> float:
 def _errata(paper: str) -> list[dict]:
     cells = [
         (stem, cell)
-        for stem in workflow.stems(paper)
-        for cell in json.loads(workflow.notebook(stem).read_text())["cells"]
+        for stem in workflow.notebook_stems(paper)
+        for cell in json.loads(workflow.notebook_path(stem).read_text())["cells"]
     ]
     found = []
-    for erratum in getattr(room(paper, "errata"), "ERRATA", ()):
+    for erratum in getattr(paper_module(paper, "errata"), "ERRATA", ()):
         notebook, cell = _place(erratum.id, cells)
         text = {key: value for key, value in erratum._asdict().items() if key != "function"}
         found.append({**text, "notebook": notebook, "cell": cell})
@@ -136,5 +138,5 @@ def _place(id: str, cells: list[tuple[str, dict]]) -> tuple[str, str] | tuple[No
 def write(profile: str) -> dict[str, Any]:
     """Gather, and keep it as ``claims.json`` beside the profile's figures."""
     found = gather(profile)
-    write_json(folder(profile) / "claims.json", found)
+    write_json(profile_dir(profile) / "claims.json", found)
     return found

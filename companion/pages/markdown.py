@@ -8,9 +8,9 @@ from typing import Any
 import jinja2
 import numpy as np
 
-from paperlib.core.text import number
+from paperlib.core.text import format_number
 
-from ..verdicts import short
+from ..verdicts import short_id
 
 MARKS = {
     "holds": "✓",
@@ -109,8 +109,8 @@ def result(claim: dict) -> str:
     """
     shown = None if claim["reason"] else NOTHING
     if claim["statistic"] is not None:
-        values = ", ".join(map(number, np.atleast_1d(claim["statistic"]).tolist()))
-        ends = f" [{', '.join(map(number, claim['interval']))}]" if claim["interval"] else ""
+        values = ", ".join(map(format_number, np.atleast_1d(claim["statistic"]).tolist()))
+        ends = f" [{', '.join(map(format_number, claim['interval']))}]" if claim["interval"] else ""
         shown = ("p " if claim["side"] == "test" else "") + values + ends
     n = NOTHING if claim["n"] is None else claim["n"]
     parts = (shown, claim["reason"], claim.get("run"))
@@ -119,7 +119,7 @@ def result(claim: dict) -> str:
 
 def value(x: float | str | None) -> str:
     """Return a number of a file as text, or a dash where there is none."""
-    return NOTHING if x is None else number(x)
+    return NOTHING if x is None else format_number(x)
 
 
 def tables(kind: str, found: dict) -> Text:
@@ -137,6 +137,6 @@ TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-FILTERS = (anchor, chip, counted, many, prose, result, short, spoken, tally, value)
+FILTERS = (anchor, chip, counted, many, prose, result, short_id, spoken, tally, value)
 TEMPLATES.filters |= {"md": escape} | {each.__name__: each for each in FILTERS}
 TEMPLATES.globals["NOTHING"] = NOTHING

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from paperlib.core import linalg
-from paperlib.core.text import number
+from paperlib.core.text import format_number
 
 from .. import output
-from ..output import folder
-from ..papers import heading, room
-from ..verdicts import Finding, short, statements
+from ..output import profile_dir
+from ..papers import heading, paper_module
+from ..verdicts import Finding, short_id, statements
 from ..workflow import plan as workflow
 from .markdown import anchor, chip, escape, render
 
@@ -79,7 +79,7 @@ class Notebook(NamedTuple):
 
 def saved(paper: str, profile: str) -> dict[str, Saved]:
     """Return every figure in a paper's folder by the name of its file."""
-    files = sorted((folder(profile) / paper).glob("*.json"))
+    files = sorted((profile_dir(profile) / paper).glob("*.json"))
     # an interrupted save leaves no PNG
     whole = [path for path in files if path.with_suffix(".png").exists()]
     return {path.stem: Saved(paper, json.loads(path.read_text())) for path in whole}
@@ -88,23 +88,23 @@ def saved(paper: str, profile: str) -> dict[str, Saved]:
 def notebooks(paper: str | None = None) -> list[Notebook]:
     """Return the project's notebooks in order, or those of a paper."""
     found = []
-    for stem in workflow.stems(paper):
-        cells = json.loads(workflow.notebook(stem).read_text())["cells"]
+    for stem in workflow.notebook_stems(paper):
+        cells = json.loads(workflow.notebook_path(stem).read_text())["cells"]
         texts = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
         title = next(texts, "").strip().split("\n")[0].lstrip("# ")
-        code = [cell["source"] for cell in workflow.code(stem)]
+        code = [cell["source"] for cell in workflow.code_cells(stem)]
         found.append(Notebook(stem, title or stem, code))
     return found
 
 
-def drawn(paper: str, found: dict[str, Saved]) -> list[tuple[Notebook, list[Saved]]]:
+def figures_by_notebook(paper: str, found: dict[str, Saved]) -> list[tuple[Notebook, list[Saved]]]:
     """Return a paper's notebooks with the figures of each, in the order in which its code saves them."""
     own = notebooks(paper)
-    places = sorted((*at, name) for name in found if (at := place(name, own)))
+    places = sorted((*at, name) for name in found if (at := saving_cell(name, own)))
     return [(n, [found[name] for at, _, name in places if at == i]) for i, n in enumerate(own)]
 
 
-def place(name: str, own: list[Notebook]) -> tuple[int, int] | None:
+def saving_cell(name: str, own: list[Notebook]) -> tuple[int, int] | None:
     """Return the notebook and cell that save a figure: where a call of ``save`` names it, else the first with its name as a string."""
     # of an f-string, for example f"figure_2{panel}", any text may stand for a value
     pattern = lambda text: re.sub(r"\\\{.*?\\\}", ".+", re.escape(text))
@@ -123,7 +123,7 @@ def place(name: str, own: list[Notebook]) -> tuple[int, int] | None:
 
 def by_id(claims: list[dict]) -> dict[str, dict]:
     """Return a paper's claims by their id within it."""
-    return {short(claim["id"]): claim for claim in claims}
+    return {short_id(claim["id"]): claim for claim in claims}
 
 
 def findings(paper: str, profile: str, claims: dict[str, dict], page: str | None = "") -> list[str]:
@@ -132,13 +132,13 @@ def findings(paper: str, profile: str, claims: dict[str, dict], page: str | None
     Of alternatives the first that the verdicts bear out is taken. A finding is left out while a claim that it needs has not
     been run.
     """
-    declared = getattr(room(paper, "claims"), "FINDINGS", ()) if profile == "paper" else ()
+    declared = getattr(paper_module(paper, "claims"), "FINDINGS", ()) if profile == "paper" else ()
     ran = lambda id: id not in claims or claims[id]["verdict"] != "not run"
-    taken = [chosen(entry, claims) for entry in declared]
+    taken = [choose_finding(entry, claims) for entry in declared]
     return [finding(one, claims, page) for one in taken if all(map(ran, one.rests))]
 
 
-def chosen(entry: Finding | tuple[Finding, ...], claims: dict[str, dict]) -> Finding:
+def choose_finding(entry: Finding | tuple[Finding, ...], claims: dict[str, dict]) -> Finding:
     """Return the finding, or the first of several alternatives whose verdicts are as it needs them; the last if there is none."""
     alternatives = (entry,) if isinstance(entry, Finding) else entry
     verdict = lambda id: claims.get(id, {}).get("verdict")
@@ -165,7 +165,7 @@ def finding(found: Finding, claims: dict[str, dict], page: str | None = "") -> s
             raise ValueError(
                 f"finding {found.text!r} shows {match[1]}, whose number is {value!r}; allowed: claims with one number"
             )
-        text = f"{100 * value:.3g} %" if match[2] else number(value)
+        text = f"{100 * value:.3g} %" if match[2] else format_number(value)
         return text if page is None else f"[{text}]({page}#{anchor(match[1])})"
 
     return re.sub(r"\{([\w.]+?)(:%)?\}", shown, found.text)
@@ -174,7 +174,7 @@ def finding(found: Finding, claims: dict[str, dict], page: str | None = "") -> s
 # ---- Pages -------------------------------------------------------------------------------------------------
 
 
-def checked(name: str) -> str:
+def statement_anchor(name: str) -> str:
     """Return the anchor of a statement: a figure may have the name of one."""
     return f"theory-{anchor(name)}"
 
@@ -202,11 +202,11 @@ class Page:
             found=self.found,
             title=title,
             source=source,
-            says=inspect.cleandoc(getattr(room(self.name, "claims"), "SAYS", "")),
+            says=inspect.cleandoc(getattr(paper_module(self.name, "claims"), "SAYS", "")),
             about_profile=SIZES[self.profile],
             findings=findings(self.name, self.profile, self.claims),
             notebooks=notebooks(self.name),
-            drawn=drawn(self.name, self.figures),
+            drawn=figures_by_notebook(self.name, self.figures),
             whole=[id for id in self.claims if not is_part(id)],
             parts=[id for id in self.claims if is_part(id)],
         )
@@ -215,14 +215,16 @@ class Page:
         """Return chips of the claims and links to the statements that a figure shows."""
         shown = by_id(self.shown[figure.name])
         chips = [chip(claim["verdict"], id, f"#{anchor(id)}") for id, claim in shown.items()]
-        return chips + [f"[{escape(name)}](#{checked(name)})" for name in figure.statements()]
+        return chips + [
+            f"[{escape(name)}](#{statement_anchor(name)})" for name in figure.statements()
+        ]
 
     def seen_in(self, id: str) -> list[tuple[str, str]]:
         """Return links to the figures, statements and notebook of a claim, or of the claim that it is a part of."""
         claim = self.claims[id]
         whole = next((c for c in self.claims.values() if claim["id"] in c["parts"]), None)
         shows = lambda figure: any(c in self.shown[figure.name] for c in (claim, whole))
-        theory = [(s["name"], f"#{checked(s['name'])}") for s in self.named(claim)]
+        theory = [(s["name"], f"#{statement_anchor(s['name'])}") for s in self.named(claim)]
         notebook = claim["notebook"]
         places = [("notebook", f"../notebooks/{notebook}.ipynb")] if notebook else []
         return self.figures_that(shows) + theory + places
@@ -242,20 +244,20 @@ class Page:
         naming = [id for id, claim in self.claims.items() if statement in self.named(claim)]
         (function,) = (s.function for s in statements(self.name) if s.name == statement["name"])
         claims = [(id, f"#{anchor(id)}") for id in naming]
-        return [*figures, *claims, code(function.__module__, function.__name__)]
+        return [*figures, *claims, code_link(function.__module__, function.__name__)]
 
     def places(self, erratum: dict) -> list[tuple[str, str]]:
         """Return links to the cell and the code of an erratum: its function, else its entry in ``errata.py``."""
-        module = room(self.name, "errata")
+        module = paper_module(self.name, "errata")
         (function,) = (e.function for e in module.ERRATA if e.id == erratum["id"])
         cell = f"../notebooks/{erratum['notebook']}.ipynb#cell-id={erratum['cell']}"
         where = [("cell", cell)] if erratum["notebook"] else []
         if function is None:
-            return [*where, code(module.__name__, erratum["id"])]
-        return [*where, code(function.__module__, function.__name__)]
+            return [*where, code_link(module.__name__, erratum["id"])]
+        return [*where, code_link(function.__module__, function.__name__)]
 
 
-def code(module: str, name: str) -> tuple[str, str]:
+def code_link(module: str, name: str) -> tuple[str, str]:
     """Return a link to a name in a file of a package."""
     return "code", f"../../{module.replace('.', '/')}.py#{name}"
 
@@ -278,14 +280,14 @@ def speed(found: dict) -> str:
     stems = {n.stem: f"[{n.title}](../notebooks/{n.stem}.ipynb)" for n in notebooks()}
     link = lambda why: re.sub(r"\w+", lambda word: stems.get(word[0], escape(word[0])), why)
     for name in found["papers"]:
-        cases, left_out = room(name, "cases"), {}
+        cases, left_out = paper_module(name, "cases"), {}
         for learner, why in getattr(cases, "UNMEASURED", {}).items():
             left_out.setdefault(link(why), []).append(learner)
         figures = [f for stem, f in measured.items() if stem.split("_")[0] == name]
         papers.append(
             {"name": name, "figures": figures, "left_out": left_out, "cases": len(cases.CASES)}
         )
-    gpu = json.loads((output.home() / "bench" / "cpu_and_cuda.json").read_text())
+    gpu = json.loads((output.project_dir() / "bench" / "cpu_and_cuda.json").read_text())
     return render("speed", papers=papers, gpu=gpu, rule=linalg)
 
 

@@ -10,8 +10,8 @@ import sys
 from collections import Counter
 from importlib import import_module
 
-from ..output import home, write_text
-from ..papers import heading, papers, room
+from ..output import project_dir, write_text
+from ..papers import heading, paper_module, papers
 from . import ledger
 from .markdown import anchor, render
 from .papers import by_id, findings, notebooks
@@ -73,7 +73,7 @@ def learners_block(every: bool = True) -> str:
     return render("block_learners", choices=rows, every=every)
 
 
-def choosing(claims: dict) -> str:
+def choosing_page(claims: dict) -> str:
     """Return the guide to choosing a learner: every choice, then the advice of each paper."""
     advice = [advice_block(paper, found["claims"]) for paper, found in claims["papers"].items()]
     return render("choosing", learners=learners_block(), advice="\n\n".join(advice))
@@ -81,7 +81,7 @@ def choosing(claims: dict) -> str:
 
 def advice_block(paper: str, claims: list[dict]) -> str:
     """Return the text of a paper's ``advice.py`` on when to use its learners, with links to claims; "" without one."""
-    module, known = room(paper, "advice"), {claim["id"]: claim for claim in claims}
+    module, known = paper_module(paper, "advice"), {claim["id"]: claim for claim in claims}
 
     def link(match: re.Match) -> str:
         """ "(N4)" as a link to the claim, if that is one."""
@@ -94,7 +94,7 @@ def advice_block(paper: str, claims: list[dict]) -> str:
 
 def blocks(claims: dict) -> dict[str, str]:
     """Return every block by its name. ``claims``: the content of ``figures/claims.json``."""
-    commands = home() / "bench" / "commands.json"  # measured on a quiet machine only
+    commands = project_dir() / "bench" / "commands.json"  # measured on a quiet machine only
     measured = (
         render("block_measured", **json.loads(commands.read_text())) if commands.exists() else ""
     )
@@ -106,7 +106,7 @@ def blocks(claims: dict) -> dict[str, str]:
     }
 
 
-def replaced(text: str, name: str, new: str) -> str:
+def replace_block(text: str, name: str, new: str) -> str:
     """Return ``text`` with the content between the markers of block ``name`` replaced.
 
     Raises:
@@ -124,10 +124,10 @@ def replaced(text: str, name: str, new: str) -> str:
 
 def main() -> None:
     """Write figures/claims.json, and README.md's blocks from it and the other files."""
-    path = home() / "README.md"
+    path = project_dir() / "README.md"
     text = path.read_text()
     for name, new in blocks(ledger.write("paper")).items():
-        text = replaced(text, name, new)
+        text = replace_block(text, name, new)
     write_text(path, text)
 
 

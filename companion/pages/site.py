@@ -16,7 +16,7 @@ from pathlib import Path
 
 import nbformat
 
-from ..output import FOLDERS, folder, home, write_text
+from ..output import FOLDERS, profile_dir, project_dir, write_text
 from ..workflow import plan as workflow
 from . import ledger, papers, readme
 from .markdown import spoken
@@ -44,7 +44,7 @@ def generated(profile: str) -> dict[str, str]:
     pages |= {
         "index.md": papers.home(found),
         "claims.md": papers.all_claims(found),
-        "guides/choosing.md": readme.choosing(found),
+        "guides/choosing.md": readme.choosing_page(found),
         "guides/speed.md": papers.speed(found),
     }
     return {name: f"{NOTE}\n\n{text}\n" for name, text in pages.items()}
@@ -56,20 +56,20 @@ def notebooks(profile: str, there: Path) -> dict[str, str]:
     A notebook that has not run to its end is shown with the outputs that it is committed with, below a note.
     """
     found, known = {}, {}
-    for path in sorted(folder(profile).glob("*/*.png")):
+    for path in sorted(profile_dir(profile).glob("*/*.png")):
         figure = papers.saved(path.parent.name, profile).get(path.stem)
         alt = spoken(figure.about["alt"]) if figure else path.stem
         address = f"../../figures/{path.parent.name}/{path.name}"
         known[hashlib.sha256(path.read_bytes()).hexdigest()] = (address, alt)
-    for stem in workflow.stems():
-        copy, old = workflow.results(profile) / f"{stem}.ipynb", there / f"{stem}.ipynb"
+    for stem in workflow.notebook_stems():
+        copy, old = workflow.profile_results(profile) / f"{stem}.ipynb", there / f"{stem}.ipynb"
         if copy.exists() and copy.with_suffix(".done").exists():
-            node = published(nbformat.read(copy, as_version=4), known)
+            node = published_notebook(nbformat.read(copy, as_version=4), known)
             kept = nbformat.read(old, as_version=4).metadata if old.exists() else {}
             if node.metadata.ran < kept.get("ran", ""):
                 continue
         elif not old.exists():
-            node = published(nbformat.read(workflow.notebook(stem), as_version=4), {})
+            node = published_notebook(nbformat.read(workflow.notebook_path(stem), as_version=4), {})
             if profile != "quick":
                 node.cells.insert(1, nbformat.v4.new_markdown_cell(QUICK, id="not-run"))
         else:
@@ -78,7 +78,7 @@ def notebooks(profile: str, there: Path) -> dict[str, str]:
     return found
 
 
-def published(executed, known: dict[str, tuple[str, str]]):
+def published_notebook(executed, known: dict[str, tuple[str, str]]):
     """Return the parts of an executed notebook that the repository keeps: no image twice, nothing that differs between machines.
 
     Args:
@@ -122,7 +122,7 @@ def _output(output, known: dict[str, tuple[str, str]], count: int) -> dict | Non
     return kept | ({"execution_count": count} if output.output_type == "execute_result" else {})
 
 
-def renew(target: Path, profile: str) -> list[str]:
+def write_pages(target: Path, profile: str) -> list[str]:
     """Write the generated pages and notebooks to ``target``; returns the names of the files that changed."""
     ran = notebooks(profile, target / "notebooks")
     pages = generated(profile) | {f"notebooks/{stem}.ipynb": text for stem, text in ran.items()}
@@ -141,19 +141,21 @@ CODE = re.compile(
 BEGINS = re.compile(r"^(?:def|class) (\w+)|^ +(?:Erratum)?\(?\"(E\d+\w*)\"")
 
 
-def tree(profile: str) -> Path:
+def make_source(profile: str) -> Path:
     """Make the folder that Sphinx reads: docs/ with the pages and notebooks of a profile, its figures, and the code that pages link to."""
-    place = workflow.results("site") / profile
+    place = workflow.profile_results("site") / profile
     # pages that Sphinx cached from a build that failed would hide their faults
     for old in (place, place.with_suffix(".doctrees")):
         shutil.rmtree(old, ignore_errors=True)
-    shutil.copytree(home() / "docs", place / "docs", ignore=shutil.ignore_patterns("_*", "*.py"))
+    shutil.copytree(
+        project_dir() / "docs", place / "docs", ignore=shutil.ignore_patterns("_*", "*.py")
+    )
     if profile != "paper":
         for path in place.glob("docs/notebooks/*.ipynb"):
             path.unlink()
-        renew(place / "docs", profile)
-    shutil.copy2(home() / "CONTRIBUTING.md", place)
-    (place / "figures").symlink_to(folder(profile))
+        write_pages(place / "docs", profile)
+    shutil.copy2(project_dir() / "CONTRIBUTING.md", place)
+    (place / "figures").symlink_to(profile_dir(profile))
     files = set()
     for path in place.glob("docs/**/*.md"):
         text = path.read_text()
@@ -161,7 +163,7 @@ def tree(profile: str) -> Path:
         up = "../" * len(path.relative_to(place / "docs").parents[:-1])
         write_text(path, CODE.sub(lambda found: _html(up, found), text))
     for file in files:
-        write_text(place / "docs" / "code" / f"{file.replace('/', '.')}.md", listing(file))
+        write_text(place / "docs" / "code" / f"{file.replace('/', '.')}.md", code_page(file))
     return place
 
 
@@ -172,13 +174,13 @@ def _html(up: str, found: re.Match) -> str:
     return f'<a href="{place}">{text}</a>'
 
 
-def listing(file: str) -> str:
+def code_page(file: str) -> str:
     """Return a page with the code of a file of the package, and an anchor where each function, class and erratum begins."""
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import PythonLexer
 
-    text = (home() / f"{file}.py").read_text()
+    text = (project_dir() / f"{file}.py").read_text()
     shown = highlight(text, PythonLexer(stripnl=False), HtmlFormatter(nowrap=True)).split("\n")
     for i, line in enumerate(text.split("\n")):
         if begins := BEGINS.match(line):
@@ -189,12 +191,12 @@ def listing(file: str) -> str:
 
 def build(profile: str, out: Path) -> int:
     """Make HTML of everything; a warning of Sphinx is an error. Returns its exit status."""
-    place = tree(profile)
+    place = make_source(profile)
     quiet = ["-W", "--keep-going", "-q", "-j", "auto"]
-    places = ["-c", home() / "docs", "-d", place.with_suffix(".doctrees")]
+    places = ["-c", project_dir() / "docs", "-d", place.with_suffix(".doctrees")]
     command = [sys.executable, "-m", "sphinx", "-b", "html", *quiet, *places]
     command += ["-D", f"profile={profile}", place, out]
-    return subprocess.run([str(x) for x in command], cwd=home()).returncode
+    return subprocess.run([str(x) for x in command], cwd=project_dir()).returncode
 
 
 def main(argv: list[str]) -> int:
@@ -210,11 +212,11 @@ def main(argv: list[str]) -> int:
             parser.error(
                 f"profile={options.profile!r}; allowed for write, which renews docs/: paper"
             )
-        for name in renew(home() / "docs", "paper"):
+        for name in write_pages(project_dir() / "docs", "paper"):
             print(f"docs/{name} is renewed")
         readme.main()
         return 0
-    out = home() / ("site" if options.profile == "paper" else f"site-{options.profile}")
+    out = project_dir() / ("site" if options.profile == "paper" else f"site-{options.profile}")
     code = build(options.profile, out)
     print(f"The site is {out / 'index.html'}" if not code else "The site was not built")
     return code

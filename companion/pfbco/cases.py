@@ -1,6 +1,6 @@
 """Learners and problems that the contract tests and the bench run."""
 
-from paperlib.core.contracts import Case
+from paperlib.core.contracts import ContractCase
 from paperlib.learners.wrapper import Doubling
 from paperlib.pfbco.learners.block import BlockPFBCO
 from paperlib.pfbco.learners.fkm import FKM
@@ -29,40 +29,40 @@ _shared = {
 }
 
 CASES = {
-    "PF": Case(Doubling(PFBCO(0.5)), _ball, {"base": [None, "PF"]}),
-    "PF, vertex": Case(Doubling(PFBCO(0.5, tie="vertex")), QuadraticPolytope(3, 2)),
-    "PF, sham": Case(Doubling(PFBCO(0.5, sham=True)), _bowl),
-    "PF, practical": Case(Doubling(practical(PFBCO(1.0))), _bowl),
-    "PF, remembering": Case(Doubling(Remembering(PFBCO(0.5))), _ball),
-    "PF, matrices": Case(Doubling(PFBCO(0.5)), MatrixCompletion(3, 2, "nuclear")),
-    "PF, printed": Case(
+    "PF": ContractCase(Doubling(PFBCO(0.5)), _ball, {"base": [None, "PF"]}),
+    "PF, vertex": ContractCase(Doubling(PFBCO(0.5, tie="vertex")), QuadraticPolytope(3, 2)),
+    "PF, sham": ContractCase(Doubling(PFBCO(0.5, sham=True)), _bowl),
+    "PF, practical": ContractCase(Doubling(practical(PFBCO(1.0))), _bowl),
+    "PF, remembering": ContractCase(Doubling(Remembering(PFBCO(0.5))), _ball),
+    "PF, matrices": ContractCase(Doubling(PFBCO(0.5)), MatrixCompletion(3, 2, "nuclear")),
+    "PF, printed": ContractCase(
         Doubling(PFBCO(1.0, eta_rule="paper")), MatrixCompletion(3, 2, "paper_lmo")
     ),
-    "PF, traces": Case(Doubling(PFBCO(0.5)), MatrixCompletion(3, 2, "psd")),
-    "PF, stocks": Case(Doubling(PFBCO(0.1)), Portfolio(5, "synthetic")),
-    "PF, one epoch": Case(
+    "PF, traces": ContractCase(Doubling(PFBCO(0.5)), MatrixCompletion(3, 2, "psd")),
+    "PF, stocks": ContractCase(Doubling(PFBCO(0.1)), Portfolio(5, "synthetic")),
+    "PF, one epoch": ContractCase(
         PFBCO(0.5, start=(0.3, 0.0, -0.3)),
         _ball,
         _shared,
     ),
-    "Unregularized": Case(Doubling(PFBCO(0.5, regularized=False)), _ball),
-    "FKM": Case(Doubling(FKM(0.5)), _ball),
-    "FKM 2005": Case(Doubling(FKM(0.5, variant="2005")), _ball),
-    "FKM, warm": Case(
+    "Unregularized": ContractCase(Doubling(PFBCO(0.5, regularized=False)), _ball),
+    "FKM": ContractCase(Doubling(FKM(0.5)), _ball),
+    "FKM 2005": ContractCase(Doubling(FKM(0.5, variant="2005")), _ball),
+    "FKM, warm": ContractCase(
         Doubling(practical(FKM(0.5, variant="2005"))), MatrixCompletion(3, 2, "nuclear")
     ),
-    "FKM, one epoch": Case(FKM(0.5), Portfolio(5, "synthetic"), _shared),
-    "StochOCG": Case(Doubling(StochOCG()), _ball),
-    "StochOCG, matrices": Case(
+    "FKM, one epoch": ContractCase(FKM(0.5), Portfolio(5, "synthetic"), _shared),
+    "StochOCG": ContractCase(Doubling(StochOCG()), _ball),
+    "StochOCG, matrices": ContractCase(
         Doubling(StochOCG(bound="noisy", tie="vertex")), MatrixCompletion(3, 2, "psd")
     ),
-    "StochOCG, one epoch": Case(StochOCG(noise=0.5), _ball),
-    "Leader": Case(Doubling(RegularizedLeader(0.5)), _ball),
-    "Leader, one epoch": Case(
+    "StochOCG, one epoch": ContractCase(StochOCG(noise=0.5), _ball),
+    "Leader": ContractCase(Doubling(RegularizedLeader(0.5)), _ball),
+    "Leader, one epoch": ContractCase(
         RegularizedLeader(0.5, baseline=True),
         Portfolio(5, "synthetic"),
         _shared | {"tie": ["vertex"], "regularized": [False]},
     ),
-    "Block": Case(Doubling(BlockPFBCO(0.5)), _ball, syncs="host"),
-    "Block, one epoch": Case(BlockPFBCO(0.5, sham=True), _bowl, _shared, syncs="host"),
+    "Block": ContractCase(Doubling(BlockPFBCO(0.5)), _ball, syncs="host"),
+    "Block, one epoch": ContractCase(BlockPFBCO(0.5, sham=True), _bowl, _shared, syncs="host"),
 }

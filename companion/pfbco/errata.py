@@ -15,7 +15,7 @@ import torch
 from paperlib.maths.matrices import NuclearBall, smat, svec
 from paperlib.maths.polytopes import polytope
 from paperlib.maths.sets import SubSimplex
-from paperlib.pfbco.model import sigma
+from paperlib.pfbco.model import step_size
 from paperlib.pfbco.theory import constants as theory
 from paperlib.pfbco.theory.constants import Setting
 
@@ -50,10 +50,12 @@ def worst_on_interval(horizon: int, c: float, rule: str) -> float:
     x, A, worst = np.zeros(len(u)), np.zeros(len(u)), 0.0
     for t in range(1, horizon + 1):
         F = lambda z: A * z + z**2
-        worst = max(worst, float(((F(x) - F(np.clip(-A / 2, -end, end))) / (4 * sigma(t))).max()))
+        worst = max(
+            worst, float(((F(x) - F(np.clip(-A / 2, -end, end))) / (4 * step_size(t))).max())
+        )
         gradient = A + 2 * x
         v = np.where(gradient == 0, x, -end * np.sign(gradient))
-        x = x + sigma(t) * (v - x)
+        x = x + step_size(t) * (v - x)
         A = A + eta / delta * u[:, t - 1]
     return worst
 
@@ -166,7 +168,7 @@ def e12() -> dict[str, float]:
     found, bound = {}, theory.theorem_1
     for name, c in itertools.product(PANELS, (1.0, 0.1)):
         s, horizon = panel(name, c)
-        found[f"ratio, {name}, c={c:g}"] = theory.excess(bound, s, horizon)
+        found[f"ratio, {name}, c={c:g}"] = theory.vacuity_ratio(bound, s, horizon)
         found[f"informative from, {name}, c={c:g}"] = float(theory.first_informative(bound, s))
     return found
 

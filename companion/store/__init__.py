@@ -1,7 +1,16 @@
 """Results on disk: what was computed once is not computed again."""
 
-from .keys import sources
-from .results import chunks, once, root, run, shard
+from .keys import source_files
+from .results import cached_call, current_shard, results_dir, run, split_chunks
 from .seconds import Seconds, time_runs
 
-__all__ = ["Seconds", "chunks", "once", "root", "run", "shard", "sources", "time_runs"]
+__all__ = [
+    "Seconds",
+    "split_chunks",
+    "cached_call",
+    "results_dir",
+    "run",
+    "current_shard",
+    "source_files",
+    "time_runs",
+]

@@ -26,7 +26,7 @@ import scipy
 import torch
 
 from paperlib.core.describe import PLAIN, describe
-from paperlib.core.describe import name as public
+from paperlib.core.describe import qualified_name as public
 
 from .. import imports
 
@@ -155,7 +155,7 @@ class _Text:
                 self.add(part.__func__)
                 continue
             if not _typed(part):
-                imports.follow_name(part.__module__, self.files)
+                imports.add_imports_of_name(part.__module__, self.files)
             if isinstance(part, FunctionType):
                 self.function(part)
             elif _typed(part):
@@ -185,7 +185,7 @@ class _Text:
             names |= {name: f.__globals__[name] for name in used}
         for name, value in names.items():
             if isinstance(value, ModuleType):
-                imports.follow_name(value.__name__, self.files)
+                imports.add_imports_of_name(value.__name__, self.files)
             elif isinstance(value, (type, FunctionType, MethodType)):
                 self.add(value)
             else:
@@ -199,7 +199,7 @@ class _Text:
                 self.add(value)
 
 
-def sources(*names: Any) -> list[Path]:
+def source_files(*names: Any) -> list[Path]:
     """Files of the package that the named code stands in and imports, transitively.
 
     Args:
@@ -213,18 +213,22 @@ def sources(*names: Any) -> list[Path]:
     for name in names:
         if not isinstance(name, str):
             text.add(name)
-        elif (file := imports.resolve(name)) is not None:
-            imports.follow(file, text.files)
+        elif (file := imports.resolve_file(name)) is not None:
+            imports.add_imports(file, text.files)
         else:
             raise ValueError(
                 f"name={name!r}; allowed: a module of paperlib or companion, or a name in one"
             )
-    return sorted(file for file in text.files if imports.inside(file))
+    return sorted(file for file in text.files if imports.is_inside(file))
 
 
 # What this process runs: of the package the text at its import, of other files the text when first asked for, which
 # stands for the imported one only if the file is older than this process. File systems' clocks lag by milliseconds.
-_first = {file: file.read_bytes() for _, top in imports.roots() for file in Path(top).rglob("*.py")}
+_first = {
+    file: file.read_bytes()
+    for _, top in imports.package_roots()
+    for file in Path(top).rglob("*.py")
+}
 _package, _began = frozenset(_first), time.time_ns() - 20_000_000
 
 
@@ -241,7 +245,7 @@ class Key(NamedTuple):
 
     def edited(self) -> list[str]:
         """Files that changed while this process ran: what it computes may come from their older text."""
-        return [imports.label(file) for file in self.files if _differs(file)]
+        return [imports.file_label(file) for file in self.files if _differs(file)]
 
 
 def _differs(file: Path) -> bool:
@@ -255,7 +259,7 @@ def _differs(file: Path) -> bool:
         return True
 
 
-def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
+def content_key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
     """Key of a computation from its inputs, the code behind them and behind the modules ``also``, and versions.
 
     Raises:
@@ -263,13 +267,14 @@ def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
     """
     text = _Text()
     text.add(inputs)
-    files = sorted(text.files | set(sources(*also)))
+    files = sorted(text.files | set(source_files(*also)))
     texts = [file.read_bytes() for file in files]
     for file, now in zip(files, texts):
         _first.setdefault(file, now)
     # pairs: two files may share a label
     named = sorted(
-        [imports.label(file), imports.digest(now, str(file))] for file, now in zip(files, texts)
+        [imports.file_label(file), imports.digest(now, str(file))]
+        for file, now in zip(files, texts)
     )
     content = {"inputs": describe(inputs), "files": named}
     content |= {"code": text.parts, "versions": versions(files)}

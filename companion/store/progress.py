@@ -16,13 +16,13 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from paperlib.play import PULSE
+from paperlib.play import PROGRESS_SECONDS
 
 PATIENCE = 0.5  # seconds before a first line: what is quick says nothing
 LOG = 30.0  # seconds between two lines of a log, which keeps them all
 
 
-class Line:
+class ProgressLine:
     """One line about a piece of work, of which parts are done one after the other.
 
     Args:
@@ -36,7 +36,7 @@ class Line:
         self.what, self.parts, self.done, self.part, self.round = what, parts, 0, "", (0, 0)
         self.spent, self.fresh = 0.0, 0.0  # seconds and number of parts that were not at hand
         self.show, self.lock, self.wrote = _medium() if shown else None, threading.Lock(), False
-        self.pause = LOG if self.show is _log else PULSE
+        self.pause = LOG if self.show is _log else PROGRESS_SECONDS
         patience = LOG if self.show is _log else 0.0 if still else PATIENCE
         self.due, self.timer = time.monotonic() + patience, None
         if still:
@@ -79,7 +79,7 @@ class Line:
         if worked := self.fresh + share:
             spent = self.spent + (now - self.started if part else 0.0)
             left = spent / worked * (self.parts - self.done - share)
-            text += f", about {duration(left)} left"
+            text += f", about {format_duration(left)} left"
         return text
 
     def say(self) -> None:
@@ -104,12 +104,14 @@ class Line:
             self.show(text)
 
 
-def line(what: str, parts: int, still: bool = False, shown: bool = True) -> closing[Line]:
-    """A ``Line`` that goes when its block ends, however it does."""
-    return closing(Line(what, parts, still, shown))
+def progress_line(
+    what: str, parts: int, still: bool = False, shown: bool = True
+) -> closing[ProgressLine]:
+    """A ``ProgressLine`` that goes when its block ends, however it does."""
+    return closing(ProgressLine(what, parts, still, shown))
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Seconds in words: "40 s", "3 min", "1 h 40 min"."""
     if seconds < 100:
         return f"{seconds:.0f} s"
@@ -117,7 +119,7 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
 
 
-class Cell:
+class CellLine:
     """The line below a notebook's cell, one for all work that the cell does.
 
     Jupyter can clear all outputs of a cell, or empty one of them, but not remove one. So the line goes without a trace
@@ -151,14 +153,16 @@ class Cell:
         return self.shell.kernel.session.message_count
 
 
-def shell() -> Any:
+def kernel_shell() -> Any:
     """Return the shell of a notebook's kernel; None elsewhere."""
     ipython = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
     return shell if getattr(shell, "kernel", None) is not None else None
 
 
-_cell = Cell(shell()) if shell() else None  # made at once, because it follows which cell runs
+_cell = (
+    CellLine(kernel_shell()) if kernel_shell() else None
+)  # made at once, because it follows which cell runs
 
 
 def _medium() -> Callable[[str], None] | None:

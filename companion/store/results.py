@@ -19,31 +19,31 @@ from typing import Any
 
 import numpy as np
 
-from paperlib.core.contracts import Learner, Problem, extent
-from paperlib.core.describe import brief
+from paperlib.core.contracts import Learner, Problem, declared_size
+from paperlib.core.describe import short_repr
 from paperlib.core.files import check_writable, parse_npz, write_atomically
 from paperlib.core.linalg import pick_device
 from paperlib.core.rounds import Probe
 from paperlib.core.trace import Trace
-from paperlib.core.trees import for_trials, listed
-from paperlib.core.validation import whole
+from paperlib.core.trees import normalize_trials, select_trials
+from paperlib.core.validation import check_integer
 from paperlib.play import play
 
-from ..output import home
-from .keys import Key, key
-from .progress import line
-from .timing import computing
+from ..output import project_dir
+from .keys import Key, content_key
+from .progress import progress_line
+from .timing import shared_lock
 
 log = logging.getLogger(__name__)
 _numbers = itertools.count()  # of the chunks that this process has been asked for, over all calls
 
 
-def root() -> Path:
+def results_dir() -> Path:
     """The folder of results: PAPERLIB_RESULTS, else ``results/cache`` in the project's folder."""
-    return Path(os.environ.get("PAPERLIB_RESULTS") or home() / "results" / "cache")
+    return Path(os.environ.get("PAPERLIB_RESULTS") or project_dir() / "results" / "cache")
 
 
-def shard() -> tuple[int, int] | None:
+def current_shard() -> tuple[int, int] | None:
     """(k, n) in shard k of n, counted from 1, as PAPERLIB_SHARD says; None in a run of everything."""
     text = os.environ.get("PAPERLIB_SHARD")
     if not text:
@@ -69,14 +69,14 @@ class _Unread:
     __getattr__ = __getitem__ = __iter__ = __len__ = _refuse
 
 
-def chunks(trials: int | Sequence[int], chunk: int = 50) -> list[Sequence[int]]:
+def split_chunks(trials: int | Sequence[int], chunk: int = 50) -> list[Sequence[int]]:
     """Trials 0 .. trials - 1, or those listed, ``chunk`` at a time."""
-    ids, _ = listed(trials)
-    chunk = whole("chunk", chunk)
+    ids, _ = normalize_trials(trials)
+    chunk = check_integer("chunk", chunk)
     return [ids[first : first + chunk] for first in range(0, len(ids), chunk)]
 
 
-def by_name(trials: Any, names: Iterable[Hashable]) -> dict[Hashable, Any]:
+def values_by_name(trials: Any, names: Iterable[Hashable]) -> dict[Hashable, Any]:
     """Trials by name, where they are given for all or by name.
 
     Raises:
@@ -129,21 +129,23 @@ def run(
     """
     for what, given in (("learners", learners), ("probes", probes or {})):
         if not isinstance(given, dict):
-            raise ValueError(f"{what}={brief(given)}; allowed: a dictionary, by name")
-    ids = {name: listed(count) for name, count in by_name(trials, learners).items()}
-    chunk = whole("chunk", chunk)
+            raise ValueError(f"{what}={short_repr(given)}; allowed: a dictionary, by name")
+    ids = {
+        name: normalize_trials(count) for name, count in values_by_name(trials, learners).items()
+    }
+    chunk = check_integer("chunk", chunk)
     for name, (rows, total) in ids.items():
-        for_trials(learners[name], rows, total, f"learners[{name!r}]")
+        select_trials(learners[name], rows, total, f"learners[{name!r}]")
     if ids:
-        for_trials(problem, *max(ids.values(), key=lambda found: len(found[0])), "problem")
-    part, out = shard(), {}
-    device = pick_device(device, chunk, *extent(problem))
-    parts = {name: chunks(rows, chunk) for name, (rows, _) in ids.items()}
+        select_trials(problem, *max(ids.values(), key=lambda found: len(found[0])), "problem")
+    part, out = current_shard(), {}
+    device = pick_device(device, chunk, *declared_size(problem))
+    parts = {name: split_chunks(rows, chunk) for name, (rows, _) in ids.items()}
     if part is not None:
         ours = lambda rows: next(_numbers) % part[1] == part[0] - 1
         parts = {name: [rows for rows in found if ours(rows)] for name, found in parts.items()}
     work = type(problem).__name__, sum(map(len, parts.values()))
-    with line(*work, shown=progress is None) as shown:
+    with progress_line(*work, shown=progress is None) as shown:
         for name, learner in learners.items():
             inputs = {
                 "learner": learner,
@@ -153,7 +155,7 @@ def run(
                 "record": record,
                 "probes": probes or {},
             }
-            known = key({**inputs, "device": device.split(":")[0]}, also=("paperlib.play",))
+            known = content_key({**inputs, "device": device.split(":")[0]}, also=("paperlib.play",))
             # described once, for the key
             about = {of: known.content["inputs"][of] for of in ("learner", "problem")}
             say = progress or (lambda t, T, _: shown.tell(t, T))
@@ -168,32 +170,32 @@ def run(
     return out
 
 
-def once(
+def cached_call(
     name: str, function: Callable[..., dict[str, np.ndarray]], **inputs: Any
 ) -> dict[str, np.ndarray]:
     """``function(**inputs)``, a dictionary of arrays and numbers, or what an equal call has left.
 
     Its code and inputs are the key, as for ``run``; randomness must come from the inputs. The function itself
-    takes ``timing.computing()`` or ``timing.alone()`` where it should. Shards leave it to the run of everything:
+    takes ``timing.shared_lock()`` or ``timing.exclusive_lock()`` where it should. Shards leave it to the run of everything:
     timings that are compared come from one process.
 
     Raises:
         ValueError: inputs whose content cannot be told, or a result that is no dictionary of numbers.
     """
-    if shard():
+    if current_shard():
         return _Unread(name)
-    known = key({"name": name, "function": function, "inputs": inputs})
-    path = root() / f"{known.digest()}.npz"
+    known = content_key({"name": name, "function": function, "inputs": inputs})
+    path = results_dir() / f"{known.digest()}.npz"
     found = _load(path, _arrays)
     if found is None:
-        check_writable(root())
+        check_writable(results_dir())
         result = function(**inputs)
         numbers = isinstance(result, dict)
         found = {k: np.asarray(v) for k, v in result.items()} if numbers else {}
         names = numbers and all(isinstance(k, str) and k != "file" for k in result)
         if not names or any(array.dtype.hasobject for array in found.values()):
             raise ValueError(
-                f"{name} returned {brief(result)}; allowed: a dictionary of arrays, numbers and strings, by name"
+                f"{name} returned {short_repr(result)}; allowed: a dictionary of arrays, numbers and strings, by name"
             )
         _keep(known, path, lambda: write_atomically(path, lambda file: np.savez(file, **found)))
     return found
@@ -203,7 +205,7 @@ def _chunk(
     known: Key, ids: Sequence[int], compute: Callable[..., Trace], begin: Callable[[], None]
 ) -> Trace:
     """Trials ``ids``, loaded, or played after a call of ``begin``; a checkpoint stands beside the file until that is whole."""
-    path = root() / f"{known.digest(trials=ids)}.npz"
+    path = results_dir() / f"{known.digest(trials=ids)}.npz"
     checkpoint = path.with_suffix(".part.npz")
     read = functools.partial(_trace, ids, compute.keywords["horizon"])
     trace = _load(path, read)
@@ -212,11 +214,11 @@ def _chunk(
         if checkpoint.exists():
             checkpoint.unlink(missing_ok=True)
         return trace
-    with computing():
+    with shared_lock():
         # another process was faster while this one waited
         if (trace := _load(path, read)) is not None:
             return trace
-        check_writable(root())
+        check_writable(results_dir())
         begin()
         # the key speaks for the newer text: what the older computes must not lie beside it
         if known.edited():

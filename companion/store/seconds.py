@@ -10,9 +10,9 @@ import numpy as np
 
 from paperlib import stats
 from paperlib.core.contracts import Learner, Problem
-from paperlib.core.validation import one_of
+from paperlib.core.validation import check_in
 
-from .results import by_name, once
+from .results import cached_call, values_by_name
 from .timing import time_rounds
 
 Run = tuple[str, Any]  # a learner's name, and the setting in which it was timed
@@ -20,7 +20,7 @@ STATISTICS = {"median": np.median, "mean": np.mean, "sum": np.sum}
 
 
 def _statistic(of: str) -> Callable:
-    one_of("of", of, STATISTICS)
+    check_in("of", of, STATISTICS)
     return STATISTICS[of]
 
 
@@ -167,8 +167,8 @@ def time_runs(
     Raises:
         ValueError: a run without a number of trials.
     """
-    counts = by_name(trials, runs)
+    counts = values_by_name(trials, runs)
     played = {"runs": list(runs.values()), "trials": [counts[run] for run in runs]}
     how = {"horizon": horizon, "repetitions": repetitions, "seed": seed, "anew": anew}
-    found = once("time_runs", time_rounds, **played, **how)
+    found = cached_call("time_runs", time_rounds, **played, **how)
     return Seconds(dict(zip(runs, found["seconds"])), counts)

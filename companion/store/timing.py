@@ -1,6 +1,6 @@
 """Timings that stand alone: one thread, nothing else of paperlib running on the machine.
 
-Experiments compute under ``computing()`` (shared), timings under ``alone()`` (exclusive). A turnstile in
+Experiments compute under ``shared_lock()`` (shared), timings under ``exclusive_lock()`` (exclusive). A turnstile in
 front keeps a waiting timing from being passed by for ever. For processes, not for threads of one.
 """
 
@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from paperlib.core.contracts import Learner, Problem
 from paperlib.play import play
 
-from .progress import line
+from .progress import progress_line
 
 
 def _open(name: str) -> IO:
@@ -60,13 +60,13 @@ def _locked(kind: int) -> Iterator[None]:
             fcntl.flock(share, fcntl.LOCK_SH)
 
 
-def computing() -> AbstractContextManager[None]:
+def shared_lock() -> AbstractContextManager[None]:
     """Return a context for work that any number of processes may do at once, but not while one of them times."""
     return _locked(fcntl.LOCK_SH)
 
 
 @contextmanager
-def alone() -> Iterator[None]:
+def exclusive_lock() -> Iterator[None]:
     """The machine for this process alone, as far as paperlib is concerned, with one thread."""
     threads = torch.get_num_threads()
     with _locked(fcntl.LOCK_EX), threadpool_limits(1):
@@ -102,7 +102,7 @@ def time_rounds(
         "seconds": runs x N x T.
     """
     found = np.empty((len(runs), repetitions, horizon))
-    with line("timing", len(runs) * repetitions, still=True) as shown, alone():
+    with progress_line("timing", len(runs) * repetitions, still=True) as shown, exclusive_lock():
         for (learner, problem), R in zip(runs, trials, strict=True):
             play(learner, problem, min(horizon, 20), R, seed)
         for n in range(repetitions):

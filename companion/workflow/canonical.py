@@ -10,8 +10,8 @@ import nbformat
 
 from paperlib.core.files import write_atomically
 
-from .declared import differences, notebook, values
-from .plan import results
+from .declared import differences, notebook_path, profile_values
+from .plan import profile_results
 
 ADDED = {"injected-parameters", "papermill-error-cell-tag"}  # tags of cells that papermill adds
 METADATA = {
@@ -85,13 +85,13 @@ def commit(stem: str) -> None:
     Raises:
         ValueError: its parameters are not those that git has, so that its outputs are of a custom run.
     """
-    path = notebook(stem)
-    if apart := differences(stem, "quick", values(stem, "quick")):
+    path = notebook_path(stem)
+    if apart := differences(stem, "quick", profile_values(stem, "quick")):
         raise ValueError(
             f"{stem}: {apart}; `git add` the notebook to declare that, and run it again"
         )
     source = nbformat.reads(path.read_text(), as_version=4)
-    new = canonical(source, nbformat.read(results("quick") / path.name, as_version=4))
+    new = canonical(source, nbformat.read(profile_results("quick") / path.name, as_version=4))
     nbformat.validate(new)
     write_atomically(path, lambda file: file.write(f"{nbformat.writes(new)}\n".encode()))
 

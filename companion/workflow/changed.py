@@ -12,7 +12,7 @@ from pathlib import Path
 
 from paperlib.core.files import CHECKOUT
 
-from ..imports import follow, module_file
+from ..imports import add_imports, module_file
 from ..papers import papers
 
 TESTS = CHECKOUT / "tests"
@@ -26,22 +26,24 @@ def changed_files() -> list[Path]:
     return sorted({CHECKOUT / name for name in names if name.endswith(".py")})
 
 
-def closure(file: Path) -> set[Path]:
+def import_closure(file: Path) -> set[Path]:
     """A test file and all that it imports; all papers' cases, too, where it looks them up by the name "cases"."""
     found: set[Path] = set()
-    follow(file, found)
+    add_imports(file, found)
     if '"cases"' in file.read_text():
         for paper in papers():
-            follow(module_file(f"companion.{paper}.cases"), found)
+            add_imports(module_file(f"companion.{paper}.cases"), found)
     return found
 
 
-def affected(changed: list[Path]) -> list[Path]:
+def affected_tests(changed: list[Path]) -> list[Path]:
     """Test files whose closure holds a changed file."""
     folders = sorted({file.parent for file in TESTS.rglob("test_*.py")})
     sys.path[:0] = [str(folder) for folder in (CHECKOUT, TESTS, *folders)]  # their helpers
     return [
-        file for file in sorted(TESTS.rglob("test_*.py")) if not closure(file).isdisjoint(changed)
+        file
+        for file in sorted(TESTS.rglob("test_*.py"))
+        if not import_closure(file).isdisjoint(changed)
     ]
 
 
@@ -49,7 +51,7 @@ def main() -> None:
     """Print the changed files, an empty line, and the affected test files, from the project's folder."""
     changed = changed_files()
     lines = lambda files: "\n".join(os.path.relpath(file, CHECKOUT) for file in files)
-    print(lines(changed), lines(affected(changed)), sep="\n\n")
+    print(lines(changed), lines(affected_tests(changed)), sep="\n\n")
 
 
 if __name__ == "__main__":

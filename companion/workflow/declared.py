@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin
 
-from ..output import figures, home
+from ..output import figures_dir, project_dir
 
 PROFILES = ("quick", "paper")
 CUSTOM = "custom"
@@ -32,33 +32,33 @@ class Parameter(NamedTuple):
     value: Any
 
 
-def notebook(stem: str) -> Path:
+def notebook_path(stem: str) -> Path:
     """Path of a notebook, given its stem or any path to it."""
-    return home() / "notebooks" / f"{Path(stem).name.removesuffix('.ipynb')}.ipynb"
+    return project_dir() / "notebooks" / f"{Path(stem).name.removesuffix('.ipynb')}.ipynb"
 
 
-def present(path: Path) -> str:
+def read_present(path: Path) -> str:
     """A file's text as it lies there; "" where there is none."""
     return path.read_text() if path.exists() else ""
 
 
-def committed(path: Path) -> str:
+def read_committed(path: Path) -> str:
     """A file's text as git has it, staged or committed; as it lies there where git, if there is one, does not know it."""
     show = ["git", "show", f":./{path.name}"]
     try:
         found = subprocess.run(show, cwd=path.parent, capture_output=True)
     except OSError:  # no git, or no such folder
-        return present(path)
-    return present(path) if found.returncode else found.stdout.decode()
+        return read_present(path)
+    return read_present(path) if found.returncode else found.stdout.decode()
 
 
-def parameters(stem: str, text: Callable[[Path], str] = present) -> dict[str, Parameter]:
+def read_parameters(stem: str, text: Callable[[Path], str] = read_present) -> dict[str, Parameter]:
     """What a notebook's parameters cell holds, by name; nothing where there is no notebook.
 
     Raises:
         ValueError: a value that is no literal.
     """
-    cells = json.loads(text(notebook(stem)) or '{"cells": []}')["cells"]
+    cells = json.loads(text(notebook_path(stem)) or '{"cells": []}')["cells"]
     found = {}
     for cell in cells:
         if "parameters" in cell["metadata"].get("tags", []):
@@ -115,7 +115,7 @@ def convert(value: Any, kind: Any, name: str) -> Any:
     return value
 
 
-def checked(stem: str, values: dict) -> dict:
+def convert_all(stem: str, values: dict) -> dict:
     """`values` with the types that the notebook's parameters cell declares.
 
     papermill itself only warns about an unknown parameter and checks no type.
@@ -123,7 +123,7 @@ def checked(stem: str, values: dict) -> dict:
     Raises:
         ValueError: the cell does not have a parameter, does not type it, or types it otherwise.
     """
-    known, result = parameters(stem), {}
+    known, result = read_parameters(stem), {}
     for name, value in values.items():
         if name not in known:
             raise ValueError(
@@ -138,36 +138,36 @@ def checked(stem: str, values: dict) -> dict:
     return result
 
 
-def values(stem: str, profile: str, text: Callable[[Path], str] = present) -> dict:
+def profile_values(stem: str, profile: str, text: Callable[[Path], str] = read_present) -> dict:
     """The parameters of a profile that decide its results: those of the cell, and what profiles.toml changes."""
-    cell = {name: line.value for name, line in parameters(stem, text).items()}
-    sections = tomllib.loads(text(notebook(stem).parent / "profiles.toml"))
+    cell = {name: line.value for name, line in read_parameters(stem, text).items()}
+    sections = tomllib.loads(text(notebook_path(stem).parent / "profiles.toml"))
     cell |= sections.get(stem, {}).get(profile, {})
     return {name: value for name, value in cell.items() if name not in FREE}
 
 
 def differences(stem: str, profile: str, given: dict) -> str:
     """Where `given` departs from what is declared for a profile, in words: "horizon 60, declared 10000"; "" if nowhere."""
-    if not committed(notebook(stem)):
+    if not read_committed(notebook_path(stem)):
         return f"there is no notebook {stem} to compare with"
     apart = [
         f"{name} {given.get(name, 'not there')}, declared {value}"
-        for name, value in values(stem, profile, committed).items()
+        for name, value in profile_values(stem, profile, read_committed).items()
         if not (name in given and type(given[name]) in PLAIN and given[name] == value)
     ]
     return "; ".join(apart)
 
 
-def place(stem: str, profile: str) -> str:
+def output_place(stem: str, profile: str) -> str:
     """Where the workflow's run of a notebook belongs: to the profile, or to the custom runs."""
-    return CUSTOM if differences(stem, profile, values(stem, profile)) else profile
+    return CUSTOM if differences(stem, profile, profile_values(stem, profile)) else profile
 
 
-def profile(stem: str, names: dict[str, Any]) -> str:
+def resolve_profile(stem: str, names: dict[str, Any]) -> str:
     """The profile to which a notebook's figures and verdicts belong: "quick", "paper", or "custom" with other parameters.
 
     Every notebook calls it when its parameters are set, before anything is computed. A custom run is told so. In a
-    kernel ``profile`` is looked at again after each cell, for the parameters cell may be changed and run once more.
+    kernel ``resolve_profile`` is looked at again after each cell, for the parameters cell may be changed and run once more.
 
     Args:
         stem: the notebook's name.
@@ -177,7 +177,7 @@ def profile(stem: str, names: dict[str, Any]) -> str:
         ValueError: an unknown profile, a parameter of another type, or one that papermill was given and the notebook
             does not have.
     """
-    asked, known = names.get("profile"), parameters(stem)
+    asked, known = names.get("profile"), read_parameters(stem)
     history = names.get("In") or []  # the kernel's cells so far, this one the last
     if len(history) > 1 and history[-2].startswith(INJECTED):
         typed = (source for source in history[:-2] if not source.startswith(INJECTED))
@@ -205,5 +205,7 @@ def _told(stem: str, asked: Any, names: dict[str, Any]) -> Any:
     """`asked`, or that this is a custom run, which is printed."""
     apart = differences(stem, asked, names) if asked in PROFILES else ""
     if apart:
-        print(f"Not the {asked} profile ({apart}): figures and verdicts go to {figures() / CUSTOM}")
+        print(
+            f"Not the {asked} profile ({apart}): figures and verdicts go to {figures_dir() / CUSTOM}"
+        )
     return CUSTOM if apart else asked

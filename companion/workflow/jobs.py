@@ -23,9 +23,9 @@ import nbformat
 
 from paperlib.core.files import write_atomically
 
-from ..output import figures
-from .declared import PROFILES, checked, notebook, place
-from .plan import products, results, settings, stems, timeout
+from ..output import figures_dir
+from .declared import PROFILES, convert_all, notebook_path, output_place
+from .plan import cell_timeout, injected_settings, list_products, notebook_stems, profile_results
 
 # how the store's warnings of a damaged file, and of one that cannot be written, end
 MENDED = (": computed again", ": the next run computes it again")
@@ -54,7 +54,7 @@ def shard_cells(stem: str) -> nbformat.NotebookNode:
     Raises:
         ValueError: no cell is tagged experiment.
     """
-    found = nbformat.read(notebook(stem), as_version=4)
+    found = nbformat.read(notebook_path(stem), as_version=4)
     found.cells = [cell for cell in found.cells if cell.cell_type == "code"]
     tags = [cell.metadata.get("tags", []) for cell in found.cells]
     experiments = [i for i, own in enumerate(tags) if "experiment" in own]
@@ -78,7 +78,7 @@ def run_notebook(
         seconds: what a cell may take.
 
     Returns:
-        ``products``: the figures and verdicts that it wrote; none of a shard.
+        ``list_products``: the figures and verdicts that it wrote; none of a shard.
 
     Raises:
         Stopped: a cell took longer, or the kernel died.
@@ -98,11 +98,11 @@ def run_notebook(
         copy = folder / f"{stem}.ipynb"
         try:
             papermill.execute_notebook(
-                shard_cells(stem) if part else str(notebook(stem)),
+                shard_cells(stem) if part else str(notebook_path(stem)),
                 str(copy),
                 parameters=values,
                 kernel_name="python3",
-                cwd=str(notebook(stem).parent),  # as in JupyterLab and nbval
+                cwd=str(notebook_path(stem).parent),  # as in JupyterLab and nbval
                 progress_bar=False,
                 stderr_file=sys.stderr,
                 start_timeout=120,
@@ -117,7 +117,7 @@ def run_notebook(
                 text = "the kernel was killed, for the memory was full"
             text += ": give it more, or fewer jobs at a time (--jobs)"
             raise Stopped(f"{last_cell(copy)}: {text}", again=True) from None
-        return {} if part else products(written)
+        return {} if part else list_products(written)
 
 
 def killed_for_memory() -> int:
@@ -143,7 +143,7 @@ def last_cell(copy: Path) -> str:
     return f"cell {sum(begun)}"
 
 
-def passing(error: Exception) -> bool:
+def may_pass_later(error: Exception) -> bool:
     """Whether another try may go well: after an error of the machine. One of the code would come again."""
     if isinstance(error, Stopped):
         return error.again
@@ -179,17 +179,17 @@ def _output_to(path: Path) -> Iterator[Callable[[str], None]]:
             path.write_text("".join(line for line in lines if NOISE not in line))
 
 
-def reason(error: Exception, profile: str, place: Path) -> str:
-    """One line: the cell, if one failed, the error, and what to do where the machine is the cause; ``place``: of figures."""
+def failure_reason(error: Exception, profile: str, place: Path) -> str:
+    """One line: the cell, if one failed, the error, and what to do where the machine is the cause; ``output_place``: of figures."""
     text = str(error) if isinstance(error, Stopped) else f"{type(error).__name__}: {error}"
     if hasattr(error, "ename"):
         text = f"cell {error.exec_count}: {error.ename}: {error.evalue}"
     if remedy := next((remedy for cause, remedy in REMEDY.items() if cause in text), ""):
-        text += f" (results are written to {results(profile).parent}, figures to {place}; {remedy} and call again: what is finished is kept)"
+        text += f" (results are written to {profile_results(profile).parent}, figures to {place}; {remedy} and call again: what is finished is kept)"
     return " ".join(text.split())
 
 
-def execute(
+def run_job(
     stem: str, profile: str, device: str = "auto", part: str | None = None, attempt: int = 1
 ) -> bool:
     """Run a notebook, or shard `part` of one; executed copy and log lie in ``results/<profile>/``, of custom runs in ``results/custom/``.
@@ -202,7 +202,7 @@ def execute(
         cell fails: the log's last line then says which and why.
     """
     # both before a shard has a place of its own
-    folder, shown_in = results(place(stem, profile)).resolve(), figures()
+    folder, shown_in = profile_results(output_place(stem, profile)).resolve(), figures_dir()
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{stem}.shard{part.replace('/', 'of')}" if part else stem
     shown = f"{stem} {part}" if part else stem
@@ -217,14 +217,17 @@ def execute(
     with _output_to(folder / f"{name}.log") as say:
         start = time.perf_counter()
         try:
-            values = checked(stem, settings(stem, profile, device))
-            made = run_notebook(stem, values, folder, timeout(stem, profile), part)
+            values = convert_all(stem, injected_settings(stem, profile, device))
+            made = run_notebook(stem, values, folder, cell_timeout(stem, profile), part)
         except Exception as error:
-            story, why = re.sub(r"\x1b\[[0-9;]*m", "", str(error)), reason(error, profile, shown_in)
+            story, why = (
+                re.sub(r"\x1b\[[0-9;]*m", "", str(error)),
+                failure_reason(error, profile, shown_in),
+            )
             # on a full disk; past Python's buffer, which would keep the text
             with contextlib.suppress(OSError):
                 os.write(2, f"{story}\n{why}\n".encode())
-                if not passing(error):
+                if not may_pass_later(error):
                     final.touch()
             # run.py's table has it in full
             say(f"  {shown}  failed, {textwrap.shorten(why, 160, placeholder=' ...')}")
@@ -257,15 +260,17 @@ def main(argv: list[str] | None = None) -> int:
     for name in ("PAPERLIB_RESULTS", "PAPERLIB_FIGURES"):  # a kernel works in notebooks/
         if given := os.environ.get(name):
             os.environ[name] = os.path.abspath(given)
-    path = notebook(options.notebook)
+    path = notebook_path(options.notebook)
     if not path.exists():
-        parser.error(f"no notebook {options.notebook!r}; there are {', '.join(stems()) or 'none'}")
-    shown_in = figures()
+        parser.error(
+            f"no notebook {options.notebook!r}; there are {', '.join(notebook_stems()) or 'none'}"
+        )
+    shown_in = figures_dir()
     how = (options.profile, options.device, options.shard, options.attempt)
     try:
-        return 0 if execute(path.stem, *how) else 1
+        return 0 if run_job(path.stem, *how) else 1
     except OSError as error:  # results/ cannot be written, not even the log
-        print(f"  {path.stem}  failed, {reason(error, options.profile, shown_in)}")
+        print(f"  {path.stem}  failed, {failure_reason(error, options.profile, shown_in)}")
         return 1
 
 

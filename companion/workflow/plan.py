@@ -1,6 +1,6 @@
 """From a notebook to its results: what it is given and what it depends on.
 
-The Snakefile asks ``stems``, ``section``, ``shards``, ``after``, ``settings``, ``fingerprint``, ``inputs`` and ``digest``; its
+The Snakefile asks ``notebook_stems``, ``read_section``, ``shard_count``, ``notebooks_before``, ``injected_settings``, ``fingerprint``, ``input_files`` and ``inputs_digest``; its
 jobs run in ``workflow.jobs``. A notebook is called by its stem (``glbomd_1_logistic``); its own parameters
 cell is the quick profile, and ``notebooks/profiles.toml`` holds what another profile changes.
 """
@@ -17,17 +17,26 @@ from pathlib import Path
 
 from paperlib.core.files import CHECKOUT
 
-from ..imports import PACKAGES, follow, imported, module_file, origin, read, resolve, roots
-from ..output import entries, figures, home, write_json
-from ..papers import papers, stated
-from .declared import PROFILES, convert, differences, notebook, values
+from ..imports import (
+    PACKAGES,
+    add_imports,
+    imported_names,
+    module_file,
+    origin,
+    package_roots,
+    read_code,
+    resolve_file,
+)
+from ..output import figures_dir, project_dir, read_entries, write_json
+from ..papers import papers, statement_modules
+from .declared import PROFILES, convert, differences, notebook_path, profile_values
 
 SECTION = {  # of a notebook in profiles.toml
     "after": list[str],  # notebooks whose results it reuses
     "datasets": list[str],  # names in the registry
     "timing": bool,  # it runs alone, on one thread
-    "shards": int,  # see ``shards``
-    "timeout": int,  # see ``timeout``
+    "shards": int,  # see ``shard_count``
+    "timeout": int,  # see ``cell_timeout``
     **dict.fromkeys(PROFILES, dict),  # parameters
 }
 TIMEOUT = {"quick": 3600, "paper": 172_800}  # seconds that a cell may take
@@ -37,25 +46,25 @@ LARGE = 10_000_000  # bytes; hashing more would slow down every call
 LAST = "99_"  # begins the stems of notebooks that show what all others left
 
 
-def results(profile: str) -> Path:
+def profile_results(profile: str) -> Path:
     """Folder of executed copies, logs and ``.done`` files (``PAPERLIB_RESULTS``, else results/); those of custom runs apart."""
-    return Path(os.environ.get("PAPERLIB_RESULTS") or home() / "results") / profile
+    return Path(os.environ.get("PAPERLIB_RESULTS") or project_dir() / "results") / profile
 
 
-def stems(paper: str | None = None) -> list[str]:
+def notebook_stems(paper: str | None = None) -> list[str]:
     """Every notebook of the project, or of a paper, in order; those with names of another form are not."""
-    found = sorted(path.stem for path in (home() / "notebooks").glob("*.ipynb"))
+    found = sorted(path.stem for path in (project_dir() / "notebooks").glob("*.ipynb"))
     of = rf"{paper}_\w+" if paper else STEM
     return [stem for stem in found if re.fullmatch(of, stem)]
 
 
-def section(stem: str) -> dict:
+def read_section(stem: str) -> dict:
     """A notebook's section of profiles.toml, checked; for its keys see ``SECTION``.
 
     Raises:
-        ValueError: a key, a type or a notebook in ``after`` is unknown.
+        ValueError: a key, a type or a notebook in ``notebooks_before`` is unknown.
     """
-    path = home() / "notebooks" / "profiles.toml"
+    path = project_dir() / "notebooks" / "profiles.toml"
     found = tomllib.loads(path.read_text()).get(stem, {}) if path.exists() else {}
     here = f"profiles.toml [{stem}]"
     for key, value in found.items():
@@ -66,19 +75,21 @@ def section(stem: str) -> dict:
         if found.get(key, 1) < 1:
             raise ValueError(f"{here}: {key} is {found[key]}; it must be at least 1")
     for other in found.get("after", []):
-        if other not in stems() or other == stem:
-            raise ValueError(f"{here}: after names {other!r}; there are {', '.join(stems())}")
+        if other not in notebook_stems() or other == stem:
+            raise ValueError(
+                f"{here}: after names {other!r}; there are {', '.join(notebook_stems())}"
+            )
     return found
 
 
-def shards(stem: str, profile: str) -> int:
+def shard_count(stem: str, profile: str) -> int:
     """Jobs among which a notebook's chunks are shared before it runs itself: in the quick profile 1, which means none."""
-    return section(stem).get("shards", 1) if profile == "paper" else 1
+    return read_section(stem).get("shards", 1) if profile == "paper" else 1
 
 
-def timeout(stem: str, profile: str) -> int:
+def cell_timeout(stem: str, profile: str) -> int:
     """Seconds that one cell of a notebook may take: as its section says, else as is usual in the profile."""
-    return section(stem).get("timeout", TIMEOUT[profile])
+    return read_section(stem).get("timeout", TIMEOUT[profile])
 
 
 def note_custom(profile: str) -> list[str]:
@@ -87,33 +98,33 @@ def note_custom(profile: str) -> list[str]:
     Returns:
         A line on each of them.
     """
-    given = {stem: values(stem, profile) for stem in stems()}
+    given = {stem: profile_values(stem, profile) for stem in notebook_stems()}
     found = {stem: why for stem in given if (why := differences(stem, profile, given[stem]))}
-    write_json(results(profile) / "custom.json", found)
+    write_json(profile_results(profile) / "custom.json", found)
     return [
         f"  {stem}  is a custom run: {why} (`git add` would declare it)"
         for stem, why in found.items()
     ]
 
 
-def after(stem: str) -> list[str]:
+def notebooks_before(stem: str) -> list[str]:
     """Notebooks that run before this one: those that its section names; before one of the last, all that are not."""
-    before = {*section(stem).get("after", [])}
+    before = {*read_section(stem).get("after", [])}
     if stem.startswith(LAST):
-        before.update(other for other in stems() if not other.startswith(LAST))
+        before.update(other for other in notebook_stems() if not other.startswith(LAST))
     return sorted(before)
 
 
-def settings(stem: str, profile: str, device: str = "auto") -> dict:
+def injected_settings(stem: str, profile: str, device: str = "auto") -> dict:
     """What is injected into a notebook: profile, device, and its table in profiles.toml."""
     if profile not in PROFILES:
         raise ValueError(f"profile is {profile!r}; allowed: {', '.join(PROFILES)}")
-    return {"profile": profile, "device": device, **section(stem).get(profile, {})}
+    return {"profile": profile, "device": device, **read_section(stem).get(profile, {})}
 
 
-def code(stem: str) -> list[dict]:
+def code_cells(stem: str) -> list[dict]:
     """Tags and source of a notebook's code cells: the part of the file that decides its results."""
-    cells = json.loads(notebook(stem).read_text())["cells"]
+    cells = json.loads(notebook_path(stem).read_text())["cells"]
     return [
         {"tags": cell["metadata"].get("tags", []), "source": "".join(cell["source"])}
         for cell in cells
@@ -123,10 +134,10 @@ def code(stem: str) -> list[dict]:
 
 def fingerprint(stem: str) -> str:
     """SHA-256 of the code cells: equal after a change of outputs, text cells or file times."""
-    return hashlib.sha256(json.dumps(code(stem)).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(code_cells(stem)).encode()).hexdigest()
 
 
-def imports(stem: str) -> list[str]:
+def cell_imports(stem: str) -> list[str]:
     """Return what a notebook's cells import from paperlib, as dotted names of the places that define it.
 
     ``from paperlib.pfbco import PFBCO`` counts as the module that defines ``PFBCO``, not as all modules from which the package
@@ -134,18 +145,18 @@ def imports(stem: str) -> list[str]:
     out; a cell that is no Python even so stands for the whole package.
     """
     names = set()
-    for cell in code(stem):
+    for cell in code_cells(stem):
         lines = cell["source"].splitlines()
         python = ["" if line.lstrip().startswith(("%", "!")) else line for line in lines]
         try:
-            statements = read("\n".join(python).encode(), stem)[1]
-            names |= {name for name, _ in imported(statements)}
+            statements = read_code("\n".join(python).encode(), stem)[1]
+            names |= {name for name, _ in imported_names(statements)}
         except SyntaxError:  # it may import anything: rather run too often than miss an edit
-            names |= everything()
+            names |= all_modules()
     return sorted({origin(name) for name in names if name.split(".")[0] in PACKAGES})
 
 
-def rooms(stem: str, files: Iterable[Path]) -> list[str]:
+def looked_up_modules(stem: str, files: Iterable[Path]) -> list[str]:
     """Return the modules that a notebook uses and no import statement names, because they are looked up by a paper's name.
 
     They are the claims of its own paper and of those whose files it uses, and, if it draws, their line styles. The last notebooks
@@ -157,7 +168,7 @@ def rooms(stem: str, files: Iterable[Path]) -> list[str]:
     if stem.startswith(LAST):
         shown = ("claims", "errata", "styles")
         named = [f"companion.{paper}.{room}" for paper in papers() for room in shown]
-        return named + [module for paper in papers() for module in stated(paper)]
+        return named + [module for paper in papers() for module in statement_modules(paper)]
     uses = lambda name: any(file.is_relative_to(CHECKOUT / name) for file in files)
     of = lambda paper: uses(f"paperlib/{paper}") or uses(f"companion/{paper}")
     own = [paper for paper in papers() if paper == stem.split("_")[0] or of(paper)]
@@ -165,27 +176,31 @@ def rooms(stem: str, files: Iterable[Path]) -> list[str]:
     return [f"companion.{paper}.{room}" for paper in own for room in shown]
 
 
-def everything() -> set[str]:
+def all_modules() -> set[str]:
     """Every module of the library and the companion, as dotted names."""
     return {
         ".".join([name, *path.relative_to(root).with_suffix("").parts]).removesuffix(".__init__")
-        for name, root in roots()
+        for name, root in package_roots()
         for path in Path(root).rglob("*.py")
     }
 
 
-def inputs(stem: str) -> list[str]:
+def input_files(stem: str) -> list[str]:
     """Files that a notebook's results depend on, beside its own cells and settings.
 
     They are the package's modules that it uses, directly or through others, the tables that the
     project ships where one of them reads data, and those of its data sets that are on this machine.
     """
-    found = {home() / "requirements.lock"} if (home() / "requirements.lock").exists() else set()
+    found = (
+        {project_dir() / "requirements.lock"}
+        if (project_dir() / "requirements.lock").exists()
+        else set()
+    )
     # read, not executed: a call with nothing to do need not wait for torch
-    for name in imports(stem):
-        follow(resolve(name), found)
-    for name in rooms(stem, [*found]):
-        follow(module_file(name), found)
+    for name in cell_imports(stem):
+        add_imports(resolve_file(name), found)
+    for name in looked_up_modules(stem, [*found]):
+        add_imports(module_file(name), found)
     if stem.startswith(LAST):  # their docstrings, which are the titles of the papers
         found |= {module_file(f"paperlib.{paper}") for paper in papers()}
     paths = sorted(found)
@@ -195,7 +210,7 @@ def inputs(stem: str) -> list[str]:
     # the ledger's tables are made of templates that stand beside its code
     for template in ("ledger", "macros"):
         paths += {found for path in paths for found in path.parent.glob(f"templates/{template}.*")}
-    for name in section(stem).get("datasets", []):
+    for name in read_section(stem).get("datasets", []):
         # here: Snakemake asks often, and few notebooks have any
         from ..datasets import registry as datasets
 
@@ -203,38 +218,39 @@ def inputs(stem: str) -> list[str]:
         with contextlib.suppress(ValueError):
             paths += filter(None, [datasets.find(name)])
     return [
-        str(path.relative_to(home()) if path.is_relative_to(home()) else path) for path in paths
+        str(path.relative_to(project_dir()) if path.is_relative_to(project_dir()) else path)
+        for path in paths
     ]
 
 
-def records(stem: str, profile: str) -> list[str]:
+def recorded_verdicts(stem: str, profile: str) -> list[str]:
     """Return the verdicts of record that a notebook prints beside its own numbers: in the paper profile none, because it writes them."""
     if profile == "paper":
         return []
     own = "" if stem.startswith(LAST) else f"{stem.split('_')[0]}."
-    claims = entries(home() / "figures")
+    claims = read_entries(project_dir() / "figures")
     return sorted(f"{c['id']} {c['line']}" for c in claims if c["id"].startswith(own))
 
 
-def digest(files: list[str], names: Iterable[str] = ()) -> str:
-    """SHA-256 over names and contents of ``inputs``: what file times miss, an edit during a run or a ``cp -p``.
+def inputs_digest(files: list[str], names: Iterable[str] = ()) -> str:
+    """SHA-256 over names and contents of ``input_files``: what file times miss, an edit during a run or a ``cp -p``.
 
     Of a large file size and time stand for the content: it is a data set, whose SHA-256 ``datasets.find`` has checked.
-    ``names``: ``imports``, for a package may hand on another thing under the same name.
+    ``names``: ``cell_imports``, for a package may hand on another thing under the same name.
     """
     total = hashlib.sha256(" ".join(names).encode())
     for name in files:
-        stat = (path := home() / name).stat()
+        stat = (path := project_dir() / name).stat()
         large = f"{stat.st_size} {stat.st_mtime_ns}".encode()
         text = large if stat.st_size > LARGE else path.read_bytes()
         total.update(f"{name} {hashlib.sha256(text).hexdigest()}\n".encode())
     return total.hexdigest()
 
 
-def products(written: Path) -> dict[str, str]:
+def list_products(written: Path) -> dict[str, str]:
     """Figures and verdicts that `written` names, a line each: path relative to their folder -> SHA-256."""
     lines = written.read_text().splitlines() if written.exists() else []
-    top = figures().resolve()
+    top = figures_dir().resolve()
     paths = {Path(line).relative_to(top) for line in lines if Path(line).is_relative_to(top)}
     return {str(path): _sha256(top / path) for path in sorted(paths)}
 
@@ -250,7 +266,7 @@ def forget_incomplete(stem: str, profile: str) -> str:
     Returns:
         The reason, in a line; "" where nothing was deleted.
     """
-    done = results(profile) / f"{stem}.done"
+    done = profile_results(profile) / f"{stem}.done"
     if not done.exists():
         return ""
     try:
@@ -260,7 +276,7 @@ def forget_incomplete(stem: str, profile: str) -> str:
         whole = whole and isinstance(made, dict) and all(len(path) < PATH for path in made)
     except (OSError, ValueError, RecursionError, TypeError, KeyError):
         whole = False
-    other = [name for name in made if _sha256(figures() / name) != made[name]] if whole else []
+    other = [name for name in made if _sha256(figures_dir() / name) != made[name]] if whole else []
     if whole and not other:
         return ""
     why = f"{done.name} is damaged"

@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..core.describe import brief
+from ..core.describe import short_repr
 from ..core.linalg import pick_device
-from ..core.validation import array, refuse
+from ..core.validation import check_array, raise_invalid
 
 
-def placed(device: str | torch.device | None) -> torch.device:
+def resolve_device(device: str | torch.device | None) -> torch.device:
     """The device of that name; None: the CPU.
 
     Raises:
@@ -24,7 +24,7 @@ def placed(device: str | torch.device | None) -> torch.device:
     name = "cpu" if device is None else str(device) if isinstance(device, torch.device) else device
     allowed = "None, cpu, cuda, cuda:N, or such a torch.device"
     if not isinstance(name, str) or name.startswith("meta"):  # which holds no numbers
-        refuse("device", device, allowed)
+        raise_invalid("device", device, allowed)
     try:
         found = torch.device(pick_device(name))
     except RuntimeError as error:  # cuda:x
@@ -33,11 +33,11 @@ def placed(device: str | torch.device | None) -> torch.device:
         return found
     index = torch.cuda.current_device() if found.index is None else found.index
     if index >= (count := torch.cuda.device_count()):
-        refuse("device", name, f"cuda:0..{count - 1}")
+        raise_invalid("device", name, f"cuda:0..{count - 1}")
     return torch.device("cuda", index)  # also where another becomes the current one
 
 
-def number(name: str, value: Any, device: torch.device | str = "cpu") -> Tensor:
+def as_trial_tensor(name: str, value: Any, device: torch.device | str = "cpu") -> Tensor:
     """A copy of numbers of any shape, float64, led by the one trial, on a device.
 
     Raises:
@@ -45,8 +45,8 @@ def number(name: str, value: Any, device: torch.device | str = "cpu") -> Tensor:
             finite; it says ``name``.
     """
     if getattr(value, "dtype", None) in (np.float32, torch.float32):
-        warn(f"{name} comes in float32 and is computed with in float64")
-    return torch.from_numpy(array(name, value)).unsqueeze(0).to(device)
+        warn_caller(f"{name} comes in float32 and is computed with in float64")
+    return torch.from_numpy(check_array(name, value)).unsqueeze(0).to(device)
 
 
 def real_number(name: str, value: Any) -> float:
@@ -65,7 +65,7 @@ def real_number(name: str, value: Any) -> float:
     try:
         return _converted(_only(value))
     except Exception as error:  # a type outside this package may raise anything
-        raise ValueError(f"{name} must be one real number, got {brief(value)}") from error
+        raise ValueError(f"{name} must be one real number, got {short_repr(value)}") from error
 
 
 def _only(value: Any) -> Any:
@@ -90,15 +90,15 @@ def _converted(one: Any) -> float:
         return math.inf if one > 0 else -math.inf
 
 
-def finite(name: str, value: Any) -> float:
+def finite_number(name: str, value: Any) -> float:
     """The one finite number that ``value`` holds, see ``real_number``."""
     found = real_number(name, value)
     if not math.isfinite(found):
-        raise ValueError(f"{name} must be finite, got {brief(value)}")
+        raise ValueError(f"{name} must be finite, got {short_repr(value)}")
     return found
 
 
-def dimensions(x: Any) -> int:
+def count_dimensions(x: Any) -> int:
     """The number of dimensions of what may be an array: 2 for rows of unlike lengths."""
     try:
         return np.ndim(x)
@@ -106,7 +106,7 @@ def dimensions(x: Any) -> int:
         return 2
 
 
-def entries(many: Any) -> list:
+def list_entries(many: Any) -> list:
     """The entries of a list, an array, or a table; of what is none, or has no order, none."""
     if isinstance(many, (dict, set, frozenset, str, bytes)):
         return []
@@ -116,12 +116,12 @@ def entries(many: Any) -> list:
         return []
 
 
-def host(x: Tensor) -> np.ndarray:
+def to_numpy(x: Tensor) -> np.ndarray:
     """A copy of a tensor in numpy, whatever device it is on."""
     return x.cpu().numpy().copy()
 
 
-def warn(message: str) -> None:
+def warn_caller(message: str) -> None:
     """Warn at the line outside the package that called, however deep the call is in here."""
     depth, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("paperlib."):

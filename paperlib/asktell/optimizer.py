@@ -10,10 +10,11 @@ import numpy as np
 from torch import Tensor
 
 from ..core.contracts import tags_of
-from ..core.describe import brief, told
-from ..core.validation import refuse
-from .inputs import dimensions, entries, host, real_number
-from .records import Failure, Now
+from ..core.describe import short_repr
+from ..core.text import format_error
+from ..core.validation import raise_invalid
+from .inputs import count_dimensions, list_entries, real_number, to_numpy
+from .records import Failure, TrialState
 from .trial import AskTell
 
 
@@ -72,7 +73,7 @@ class Optimizer(AskTell):
         """
         if not tags_of(self.learner).own_actions:
             raise ValueError(
-                f"{self._OBSERVED[0]}={brief(actions)}; allowed for {type(self.learner).__name__}, which "
+                f"{self._OBSERVED[0]}={short_repr(actions)}; allowed for {type(self.learner).__name__}, which "
                 "learns of its own actions only: none, tell what was asked for"
             )
         heard = lambda now: self._all_heard(now, self._OBSERVED, actions, feedback)
@@ -104,9 +105,11 @@ class Optimizer(AskTell):
         """
         self._now = self._within(context, lambda now: self._recorded(now, action, reason, instead))
 
-    def _recorded(self, now: Now, action: Any, reason: Any, instead: float | None) -> Now:
+    def _recorded(
+        self, now: TrialState, action: Any, reason: Any, instead: float | None
+    ) -> TrialState:
         """What follows ``now`` when the action gave no number; nothing of ``self`` changes."""
-        played, why = self._action(action, now.context), reason_text(reason)
+        played, why = self._action(action, now.context), failure_reason(reason)
         self._validate(now.context, played, None)
         failure = Failure(now.rounds + 1, self._shown(played), why)
         if instead is None:
@@ -117,7 +120,7 @@ class Optimizer(AskTell):
                 now = self._heard(now, action, instead)
             except ValueError as error:
                 raise ValueError(
-                    f"instead={brief(instead)} is told as feedback: {error}"
+                    f"instead={short_repr(instead)} is told as feedback: {error}"
                 ) from error
         return now._replace(failures=(*now.failures, failure))
 
@@ -126,19 +129,21 @@ class Optimizer(AskTell):
 
     def _many(self, action: Any) -> bool:
         """Whether it is a batch: arms are numbers, points are rows of them."""
-        return dimensions(action) > (0 if isinstance(self.context, Tensor) else 1)
+        return count_dimensions(action) > (0 if isinstance(self.context, Tensor) else 1)
 
-    def _all_heard(self, now: Now, names: tuple[str, str], actions: Any, feedback: Any) -> Now:
+    def _all_heard(
+        self, now: TrialState, names: tuple[str, str], actions: Any, feedback: Any
+    ) -> TrialState:
         """What follows ``now`` when a batch is told; nothing of ``self`` changes, and nothing is computed before all is checked.
 
         ``names``: of the two arguments, for messages.
         """
-        told, heard = entries(actions), entries(feedback)
+        told, heard = list_entries(actions), list_entries(feedback)
         if not told:
-            raise ValueError(f"{names[0]}={brief(actions)}; allowed: at least one, in a list")
+            raise ValueError(f"{names[0]}={short_repr(actions)}; allowed: at least one, in a list")
         if len(told) != len(heard):
             raise ValueError(
-                f"{names[1]}={brief(feedback)}; allowed: {len(told)} numbers, as many as {names[0]}"
+                f"{names[1]}={short_repr(feedback)}; allowed: {len(told)} numbers, as many as {names[0]}"
             )
         for i, (action, number) in enumerate(zip(told, heard)):
             self._check_entry(now, action, number, tuple(f"{name}[{i}]" for name in names))
@@ -147,7 +152,9 @@ class Optimizer(AskTell):
             now = self._heard(now, action, number, update)
         return now
 
-    def _check_entry(self, now: Now, action: Any, feedback: Any, names: tuple[str, str]) -> None:
+    def _check_entry(
+        self, now: TrialState, action: Any, feedback: Any, names: tuple[str, str]
+    ) -> None:
         """Raise ValueError for what ``_heard`` would refuse in a batch; it says ``names``."""
         try:
             self._read(now, action, feedback, names)
@@ -161,7 +168,7 @@ class Optimizer(AskTell):
         return [None] * count
 
 
-class Built(Optimizer, ABC):
+class PaperOptimizer(Optimizer, ABC):
     """Base of the papers' optimizers: the constructor makes learner and context, and points are in the user's coordinates."""
 
     def ask(self) -> Any:
@@ -173,7 +180,7 @@ class Built(Optimizer, ABC):
         """Return a point of the learner in the user's coordinates."""
 
     def _shown(self, action: Tensor) -> Any:
-        return self._native(host(action[0]))
+        return self._native(to_numpy(action[0]))
 
     @classmethod
     def load(cls, path: str | os.PathLike, *arguments: Any, **named: Any) -> Self:
@@ -190,7 +197,7 @@ class Built(Optimizer, ABC):
         return cls(*arguments, **named).restore(path)
 
 
-class Sequential(Built):
+class SequentialOptimizer(PaperOptimizer):
     """Optimizer that evaluates one point at a time. Feedback belongs to the point that ``ask`` returned last."""
 
     def tell(self, feedback: Any) -> None:
@@ -221,13 +228,13 @@ class Sequential(Built):
             raise RuntimeError(
                 f"{call}: no point was asked for since the last tell; allowed: after ask()"
             )
-        return host(self._now.proposed[0])
+        return to_numpy(self._now.proposed[0])
 
     def _shown(self, action: Tensor) -> tuple[float, ...]:
         return tuple(super()._shown(action).tolist())
 
 
-def reason_text(reason: Any, largest: float = sys.float_info.max) -> str:
+def failure_reason(reason: Any, largest: float = sys.float_info.max) -> str:
     """Return the reason of a failed evaluation as a string, for an exception with its class.
 
     Args:
@@ -238,7 +245,7 @@ def reason_text(reason: Any, largest: float = sys.float_info.max) -> str:
         ValueError: a number that is feedback, or a Boolean.
     """
     if isinstance(reason, BaseException):
-        return told(reason)
+        return format_error(reason)
     if isinstance(reason, str):
         return reason
     try:
@@ -248,5 +255,5 @@ def reason_text(reason: Any, largest: float = sys.float_info.max) -> str:
         is_feedback = isinstance(reason, (bool, np.bool_))
     if is_feedback:
         allowed = "an exception, words, or feedback that is no finite number"
-        refuse("reason", reason, allowed)
-    return brief(reason)
+        raise_invalid("reason", reason, allowed)
+    return short_repr(reason)

@@ -12,15 +12,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..core.describe import PLAIN, told
+from ..core.describe import PLAIN
 from ..core.files import parse_npz
 from ..core.linalg import Rows
-from ..core.trees import leaves, map_leaves, pack, unpack
-from ..core.validation import refuse
+from ..core.text import format_error
+from ..core.trees import list_leaves, map_leaves, pack, unpack
+from ..core.validation import raise_invalid
 
 NEAR = 1e-3  # of an asked point's largest coordinate: a point as near as this is taken for a rounded copy of it
 MOST = 64  # entries of untold actions: the oldest become one entry, which is their number
-# fields of ``Now`` that a file holds as they are
+# fields of ``TrialState`` that a file holds as they are
 COUNTS = ("rounds", "skipped", "failures", "asked", "untold", "edge")
 FLAGS = ("warned", "cautioned", "late", "mixed")
 
@@ -29,17 +30,17 @@ def same_context(a: Any, b: Any) -> bool:
     """Whether two contexts have equal numbers, and the same functions."""
     if a is b:
         return True
-    a, b = leaves(a, "context"), leaves(b, "context")
+    a, b = list_leaves(a, "context"), list_leaves(b, "context")
     equal = lambda x, y: torch.equal(x, y) if isinstance(x, Tensor) else x == y
     return len(a) == len(b) and all(p == q and equal(x, y) for (p, x), (q, y) in zip(a, b))
 
 
-def plain(action: Tensor) -> int | tuple[float, ...]:
+def to_python_action(action: Tensor) -> int | tuple[float, ...]:
     """Return an action (1 or 1 x d) as an index or a point in Python's numbers."""
     return tuple(action[0].tolist()) if action.dim() > 1 else int(action[0])
 
 
-def matching(action: int | tuple[float, ...], asked: dict) -> int | tuple[float, ...] | None:
+def find_asked(action: int | tuple[float, ...], asked: dict) -> int | tuple[float, ...] | None:
     """Return which of the actions asked for was played, or None. A point may come back rounded, for example from a file."""
     if action in asked:
         return action
@@ -57,7 +58,7 @@ class Failure(NamedTuple):
     reason: str
 
 
-class Now(NamedTuple):
+class TrialState(NamedTuple):
     """All that rounds change, replaced in one assignment: an interrupt leaves old or new."""
 
     state: Any
@@ -79,7 +80,7 @@ class Now(NamedTuple):
     asked: tuple[int, int] = (0, 0)  # round of the draws of the last ask, and its number of actions
     mixed: bool = False  # a context changed while actions were untold: tells need their context
 
-    def turned(self, context: Any) -> "Now":
+    def turned(self, context: Any) -> "TrialState":
         """Return the same in the context of the next ask, which has draws of its own where others are untold."""
         if not self.untold:
             return self._replace(context=context)
@@ -88,7 +89,7 @@ class Now(NamedTuple):
         skipped = self.skipped + sum(count for _, count in self.untold)
         return self._replace(context=context, untold=(), mixed=True, skipped=skipped)
 
-    def with_asked(self, actions: list) -> "Now":
+    def with_asked(self, actions: list) -> "TrialState":
         """Return the same with these actions untold, which are those of the last ask if its draws are the same."""
         draws = self.rounds + self.skipped
         known = self.asked[1] if self.asked[0] == draws else 0
@@ -101,42 +102,42 @@ class Now(NamedTuple):
         asked = draws, max(known, len(actions))
         return self._replace(untold=tuple(untold.items()), asked=asked)
 
-    def settled(self, played: Tensor) -> "Now":
+    def settled(self, played: Tensor) -> "TrialState":
         """Return the same with one evaluation of this action (1 or 1 x d) less to wait for, if it was asked for."""
-        action, waiting = plain(played), list(self.waiting)
+        action, waiting = to_python_action(played), list(self.waiting)
         if action in waiting:
             waiting.remove(action)
         # another action answers one of those that are known by their number alone, under None
-        told = matching(action, dict(self.untold))
+        told = find_asked(action, dict(self.untold))
         left = ((x, count - (x == told)) for x, count in self.untold)
         untold = tuple((x, count) for x, count in left if count)
         return self._replace(waiting=tuple(waiting), untold=untold)
 
 
-def read(path: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:
+def read_file(path: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:
     """Head and arrays of a file that ``save`` wrote.
 
     Raises:
         ValueError: the file is another one, or damaged, or ``path`` is none.
         OSError: it cannot be read at all.
     """
-    raw = Path(named(path)).read_bytes()
+    raw = Path(check_path(path)).read_bytes()
     try:
         return parse_npz(raw)
     except Exception as error:  # what they make of text, halves, turned bits
-        raise refusal(path, error) from error
+        raise load_error(path, error) from error
 
 
-def named(path: str | os.PathLike) -> str | os.PathLike:
+def check_path(path: str | os.PathLike) -> str | os.PathLike:
     """``path``; ValueError for what is none."""
     if not isinstance(path, (str, os.PathLike)) or str(path) == "" or "\0" in str(path):
-        refuse("path", path, "the name of a file, or a Path")
+        raise_invalid("path", path, "the name of a file, or a Path")
     return path
 
 
-def refusal(path: str | os.PathLike, error: Exception) -> ValueError:
+def load_error(path: str | os.PathLike, error: Exception) -> ValueError:
     """The error for a file that holds no learner, with the reason."""
-    allowed = f"a file that save wrote, whole ({told(error)})"
+    allowed = f"a file that save wrote, whole ({format_error(error)})"
     return ValueError(f"path={str(path)!r} holds no saved learner; allowed: {allowed}")
 
 
@@ -147,7 +148,7 @@ def check_sizes(
 
     ``first``: sizes of the context with which the file's learner began, to be named.
     """
-    for name, leaf in leaves(state):
+    for name, leaf in list_leaves(state):
         if isinstance(leaf, PLAIN) or name not in arrays:
             continue
         grows = isinstance(leaf, Rows)
@@ -161,7 +162,7 @@ def check_sizes(
             )
 
 
-def packed(now: Now) -> tuple[dict, dict[str, np.ndarray]]:
+def pack_trial(now: TrialState) -> tuple[dict, dict[str, np.ndarray]]:
     """Counts, flags, failures and plain leaves for the head; arrays of state and context.
 
     A function in a context, such as a set's oracle, is not written. It has to be given again for a load.
@@ -173,7 +174,7 @@ def packed(now: Now) -> tuple[dict, dict[str, np.ndarray]]:
     return head | {"plain": plain | also}, arrays | offered
 
 
-def offered(head: dict, arrays: dict[str, np.ndarray]) -> Any:
+def saved_context(head: dict, arrays: dict[str, np.ndarray]) -> Any:
     """The context in a file, without its trial, of the sizes with which its learner began.
 
     None where it is not arrays alone: a file holds no functions and no classes of tuples.
@@ -189,9 +190,9 @@ def offered(head: dict, arrays: dict[str, np.ndarray]) -> Any:
     return tuple(torch.from_numpy(parts[name][0]) for name in listed)
 
 
-def restored(
-    now: Now, head: dict, arrays: dict[str, np.ndarray], device: torch.device | str = "cpu"
-) -> Now:
+def unpack_trial(
+    now: TrialState, head: dict, arrays: dict[str, np.ndarray], device: torch.device | str = "cpu"
+) -> TrialState:
     """What was packed, with nothing asked, on a device.
 
     Files from before failures were kept hold neither those nor flags, and older ones no context.
@@ -204,7 +205,7 @@ def restored(
     """
     context, plain = now.context, head["plain"]
     if any(name.split(".")[0] == "context" for name in arrays):
-        functions = {name: x for name, x in leaves(context, "context") if callable(x)}
+        functions = {name: x for name, x in list_leaves(context, "context") if callable(x)}
         context = unpack(context, arrays, plain | functions, "context", device)
     rounds, skipped = head["rounds"], head.get("skipped", 0)
     # a point is a list in JSON
@@ -218,7 +219,7 @@ def restored(
     flags = {name: head.get(name, False) for name in FLAGS}
     # older files have one flag for an overflow and for a loss beyond its bound
     flags["cautioned"] = head.get("cautioned", flags["warned"])
-    return Now(
+    return TrialState(
         unpack(now.state, arrays, plain, device=device),
         context,
         rounds=rounds,

@@ -13,23 +13,31 @@ from torch import Tensor
 
 from ..core import contracts
 from ..core.contracts import Learner, Observed
-from ..core.describe import brief, describe, same
+from ..core.describe import configs_equal, describe, short_repr
 from ..core.files import write_npz
 from ..core.streams import Draw, Streams
-from ..core.trees import for_trials, leaves, tree_map
-from ..core.validation import refuse, whole
-from .inputs import dimensions, finite, host, number, placed, real_number, warn
+from ..core.trees import list_leaves, select_trials, tree_map
+from ..core.validation import check_integer, raise_invalid
+from .inputs import (
+    as_trial_tensor,
+    count_dimensions,
+    finite_number,
+    real_number,
+    resolve_device,
+    to_numpy,
+    warn_caller,
+)
 from .records import (
-    Now,
+    TrialState,
+    check_path,
     check_sizes,
-    named,
-    offered,
-    packed,
-    plain,
-    read,
-    refusal,
-    restored,
+    load_error,
+    pack_trial,
+    read_file,
     same_context,
+    saved_context,
+    to_python_action,
+    unpack_trial,
 )
 
 
@@ -78,18 +86,18 @@ class AskTell:
     ):
         contracts.check_learner(learner)
         if horizon is not None:
-            horizon = whole("horizon", horizon)
-        seed = whole("seed", seed, least=0)
-        self._learner = for_trials(learner, range(1), 1)  # settings by trial: of the one
+            horizon = check_integer("horizon", horizon)
+        seed = check_integer("seed", seed, least=0)
+        self._learner = select_trials(learner, range(1), 1)  # settings by trial: of the one
         self._horizon, self._seed = horizon, seed
-        self._prepare, self._device = prepare, placed(device)
+        self._prepare, self._device = prepare, resolve_device(device)
         self._tkwargs = {"dtype": torch.float64, "device": self._device}
         self._streams = Streams(self._seed, [0], self._device)
         self._first = None  # context: later ones are like it
         self._first = self._lead(context)
-        self._now = Now(self._begun(), self._first)
-        if caution := contracts.optional(self.learner, "caution", self._first, horizon, None):
-            warn(caution)
+        self._now = TrialState(self._begun(), self._first)
+        if caution := contracts.call_optional(self.learner, "caution", self._first, horizon, None):
+            warn_caller(caution)
 
     def _begun(self) -> Any:
         """The learner's state before the first round; sizes of its parts may hang on the context."""
@@ -135,8 +143,8 @@ class AskTell:
     def __repr__(self) -> str:
         counts = ", ".join(f"{name}={count}" for name, count in self._counts().items())
         if (asked := self._now.proposed) is not None:
-            counts += f", asked={brief(self._shown(asked))}"
-        return f"{type(self).__name__}({brief(self.learner)}, {self._offer()}, {counts})"
+            counts += f", asked={short_repr(self._shown(asked))}"
+        return f"{type(self).__name__}({short_repr(self.learner)}, {self._offer()}, {counts})"
 
     def _offer(self) -> str:
         """What ``repr`` says of the context."""
@@ -149,7 +157,7 @@ class AskTell:
 
     def _shown(self, action: Tensor) -> int | tuple[float, ...]:
         """An action (1 or 1 x d) in words: what JSON knows, tuples for lists."""
-        return plain(action)
+        return to_python_action(action)
 
     def ask(self, context: Any = None) -> int | np.ndarray:
         """The next action, an arm's index or a point (d); asked again before ``tell``, the same.
@@ -159,13 +167,13 @@ class AskTell:
         """
         self._now = now = self._choosing(self._now, context)
         action = now.proposed
-        return host(action[0]) if action.dim() > 1 else int(action[0])
+        return to_numpy(action[0]) if action.dim() > 1 else int(action[0])
 
-    def _choosing(self, now: Now, context: Any) -> Now:
+    def _choosing(self, now: TrialState, context: Any) -> TrialState:
         """What follows ``now`` when an action is asked for; nothing of ``self`` changes."""
         now = now if context is None else now.turned(self._lead(context))
         action, pending = self._choice(now.state, now.context, self._draw(now))
-        return now.with_asked([plain(action)])._replace(pending=pending, proposed=action)
+        return now.with_asked([to_python_action(action)])._replace(pending=pending, proposed=action)
 
     def _choice(self, state: Any, context: Any, draw: Draw) -> tuple[Tensor, Any]:
         """What the learner chooses, and the state in which it did.
@@ -175,7 +183,7 @@ class AskTell:
         """
         with _outside_gradients():
             choice = self.learner.select(state, context, draw)
-        contracts.check_choice(self.learner, choice, context, 1)
+        contracts.check_selection(self.learner, choice, context, 1)
         return choice
 
     def tell(
@@ -201,7 +209,7 @@ class AskTell:
         """
         self._now = self._within(context, lambda now: self._heard(now, action, feedback))
 
-    def _within(self, context: Any, hear: Callable[[Now], Now]) -> Now:
+    def _within(self, context: Any, hear: Callable[[TrialState], TrialState]) -> TrialState:
         """What follows when ``hear`` is done in a context (None: the one last asked about).
 
         Raises:
@@ -220,13 +228,15 @@ class AskTell:
         if not contracts.tags_of(self.learner).own_actions:
             raise ValueError(
                 f"context must be the one last asked about for {type(self.learner).__name__}, which learns of the "
-                f"action that it drew last, got {brief(context)}"
+                f"action that it drew last, got {short_repr(context)}"
             )
         # the choice that is pending was made in this context, and before what is heard now
         after = hear(now._replace(context=lead, proposed=None, pending=None, untold=()))
         return after._replace(context=now.context, untold=now.untold)
 
-    def _heard(self, now: Now, action: Any, feedback: Any, update: Callable | None = None) -> Now:
+    def _heard(
+        self, now: TrialState, action: Any, feedback: Any, update: Callable | None = None
+    ) -> TrialState:
         """What follows ``now`` when the action's feedback is told; nothing of ``self`` changes.
 
         ``update``: in place of the learner's.
@@ -241,7 +251,7 @@ class AskTell:
                 proposed, chosen = self._choice(now.state, now.context, draw)
         if not own and not torch.equal(played, proposed):
             raise ValueError(
-                f"action={brief(action)}; allowed for {type(self.learner).__name__}, which "
+                f"action={short_repr(action)}; allowed for {type(self.learner).__name__}, which "
                 f"learns of its own actions only: the one asked for, {proposed[0].tolist()}"
             )
         with _outside_gradients():
@@ -250,7 +260,7 @@ class AskTell:
         now = self._cautioned(self._heeded(now, after).settled(played), now.context, played, heard)
         late = self.horizon is not None and now.rounds >= self.horizon
         if late and not now.late:
-            warn(
+            warn_caller(
                 f"round {now.rounds + 1} is beyond horizon={self.horizon}: settings, and what is "
                 f"proved of them, are for {self.horizon} rounds"
             )
@@ -259,7 +269,11 @@ class AskTell:
         )
 
     def _read(
-        self, now: Now, action: Any, feedback: Any, names: tuple[str, str] = ("action", "feedback")
+        self,
+        now: TrialState,
+        action: Any,
+        feedback: Any,
+        names: tuple[str, str] = ("action", "feedback"),
     ) -> tuple[Tensor, Tensor]:
         """The action and its feedback as the learner takes them.
 
@@ -267,16 +281,16 @@ class AskTell:
             ValueError: one of them, or both, of which the learner's model excludes; it says ``names``.
         """
         if self.learner.wants == "gradient":
-            heard = number(names[1], feedback, self._device)
+            heard = as_trial_tensor(names[1], feedback, self._device)
         else:
-            heard = torch.tensor([finite(names[1], feedback)], **self._tkwargs)
+            heard = torch.tensor([finite_number(names[1], feedback)], **self._tkwargs)
         played = self._action(action, now.context, names[0])
         self._validate(now.context, played, heard)
         return played, heard
 
-    def _heeded(self, now: Now, state: Any) -> Now:
+    def _heeded(self, now: TrialState, state: Any) -> TrialState:
         """Raise RuntimeError for a state that reports "failed"; warn once of "overflow"."""
-        report = contracts.optional(self.learner, "report", state, default={})
+        report = contracts.call_optional(self.learner, "report", state, default={})
         said = {key: value[0].item() for key, value in report.items()}
         name = type(self.learner).__name__
         if said.get("failed"):
@@ -286,24 +300,28 @@ class AskTell:
             )
         if not said.get("overflow") or now.warned:
             return now
-        warn(self._overflow(now, state))
+        warn_caller(self._overflow(now, state))
         return now._replace(warned=True)
 
-    def _cautioned(self, now: Now, context: Any, action: Tensor, feedback: Tensor) -> Now:
+    def _cautioned(
+        self, now: TrialState, context: Any, action: Tensor, feedback: Tensor
+    ) -> TrialState:
         """Warn once of feedback that contradicts the declared model; the rule is that of ``Observed``."""
         if now.cautioned:
             return now
         observed = Observed(action, feedback, now.rounds + 1)
-        if caution := contracts.optional(self.learner, "caution", context, self.horizon, observed):
-            warn(caution)
+        if caution := contracts.call_optional(
+            self.learner, "caution", context, self.horizon, observed
+        ):
+            warn_caller(caution)
         return now._replace(cautioned=bool(caution))
 
-    def _overflow(self, now: Now, state: Any) -> str:
+    def _overflow(self, now: TrialState, state: Any) -> str:
         """The warning about a state that reports "overflow"."""
         name = type(self.learner).__name__
         return f"{name} reports an overflow of its capacity in round {now.rounds + 1}"
 
-    def _draw(self, now: Now, ahead: int = 0) -> Draw:
+    def _draw(self, now: TrialState, ahead: int = 0) -> Draw:
         """The key of the round that comes, or of one ``ahead`` of it."""
         return self._streams.at(now.rounds + now.skipped + ahead)
 
@@ -317,8 +335,8 @@ class AskTell:
             ValueError: ``path`` is neither a name nor a Path.
             OSError: it cannot be written.
         """
-        named(path)
-        head, arrays = packed(self._now)
+        check_path(path)
+        head, arrays = pack_trial(self._now)
         arrays = {name: x for name, x in arrays.items() if name not in self._derived(self.state)}
         first = list(self._first.shape[1:]) if isinstance(self._first, Tensor) else None
         write_npz(path, self._settings() | {"first": first} | head, arrays)
@@ -348,11 +366,11 @@ class AskTell:
             OSError: the file cannot be read at all.
         """
         contracts.check_learner(learner)
-        head, arrays = read(path)
-        own = {"learner": describe(for_trials(learner, range(1), 1))}
+        head, arrays = read_file(path)
+        own = {"learner": describe(select_trials(learner, range(1), 1))}
         own |= {name: x for name, x in (("horizon", horizon), ("seed", seed)) if x is not None}
         _check_settings(path, head, own)
-        given = offered(head, arrays) if context is None else context
+        given = saved_context(head, arrays) if context is None else context
         if given is None:
             raise ValueError(
                 f"context=None; allowed for path={str(path)!r}, which holds neither functions nor "
@@ -374,7 +392,7 @@ class AskTell:
                 size.
             OSError: it cannot be read at all.
         """
-        self._take_up(path, *read(path))
+        self._take_up(path, *read_file(path))
         return self
 
     @torch.inference_mode(False)  # a learner may take gradients through its state later
@@ -391,25 +409,25 @@ class AskTell:
             )
         fresh, arrays = self._now._replace(state=begun), arrays | self._derived(begun)
         try:
-            self._now = restored(fresh, head, arrays, self._device)
+            self._now = unpack_trial(fresh, head, arrays, self._device)
         except Exception as error:  # of what an older version wrote
-            raise refusal(path, error) from error
+            raise load_error(path, error) from error
 
     def _derived(self, state: Any) -> dict[str, np.ndarray]:
         """Leaves of a state that follow from the context alone, as its learner says: they are in no file."""
         names = {f"state.{name}" for name in contracts.tags_of(self.learner).derived}
-        held = [(name, x) for name, x in leaves(state) if name in names and x is not None]
+        held = [(name, x) for name, x in list_leaves(state) if name in names and x is not None]
         return {name: x.cpu().numpy() for name, x in held}
 
     def _settings(self) -> dict:
         settings = {"learner": describe(self.learner), "horizon": self.horizon, "seed": self.seed}
         if contracts.tags_of(self.learner).fixed_arms:
-            known = str(tuple(self._first.shape)).encode() + host(self._first).tobytes()
+            known = str(tuple(self._first.shape)).encode() + to_numpy(self._first).tobytes()
             settings["arms"] = hashlib.sha256(known).hexdigest()
         return settings
 
     def _validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
-        contracts.optional(self.learner, "validate", context, action, feedback)
+        contracts.call_optional(self.learner, "validate", context, action, feedback)
 
     def _lead(self, context: Any) -> Any:
         if self._prepare is not None:
@@ -417,7 +435,7 @@ class AskTell:
         if isinstance(context, tuple):  # a copy: the caller's stays the caller's
             context = tree_map(lambda x: x.detach().clone().unsqueeze(0).to(self._device), context)
         else:
-            context = number("context", context, self._device)
+            context = as_trial_tensor("context", context, self._device)
         self._check_offer(context)
         return context
 
@@ -455,15 +473,15 @@ class AskTell:
         """
         arms = isinstance(context, Tensor)
         try:
-            index = real_number(name, action) if arms or not dimensions(action) else math.nan
+            index = real_number(name, action) if arms or not count_dimensions(action) else math.nan
         except ValueError:
             index = math.nan
         if not index.is_integer():
             if arms:
-                refuse(name, action, "the index of an arm, an integer")
-            return number(name, action, self._device)
+                raise_invalid(name, action, "the index of an arm, an integer")
+            return as_trial_tensor(name, action, self._device)
         if arms and not 0 <= index < context.shape[1]:
-            refuse(name, action, f"0..{context.shape[1] - 1}")
+            raise_invalid(name, action, f"0..{context.shape[1] - 1}")
         return torch.tensor([int(index)], device=self._device)
 
 
@@ -506,5 +524,5 @@ def _differing(there: Any, here: Any, name: str = "") -> dict[str, tuple]:
             if key not in retired
         ]
         return {key: pair for found in inner for key, pair in found.items()}
-    agree = same(there, here) if name.endswith("kind") else there == here
+    agree = configs_equal(there, here) if name.endswith("kind") else there == here
     return {} if agree else {name: (there, here)}

@@ -6,11 +6,11 @@ Scalable and No Regret" (2019).
 
 from ..learners.reference import UniformArm
 from ..learners.wrapper import Scripted
-from ..maths.gp import RBF, FunctionKernel, Likeliest, Linear, Matern, maximum_likelihood
+from ..maths.gp import RBF, FunctionKernel, Linear, Matern, MaximumLikelihoodFit, maximum_likelihood
 from .learners.bkb import BKB
 from .learners.contextual import ContextualBKB
 from .learners.exact import ExactGPUCB, NaiveGPUCB, UniqueGPUCB
-from .learners.features import CBRAP, OFUL, QFFUCB, RFFUCB
+from .learners.features import CBRAP, QFFUCB, RFFUCB, LinearGPUCB
 from .learners.fixed import FixedDictionary
 from .learners.incremental import IncrementalBKB
 from .learners.lazy import LazyBKB
@@ -31,7 +31,7 @@ __all__ = [
     "FixedDictionary",  # inducing arms chosen once
     "RFFUCB",  # random Fourier features
     "QFFUCB",  # quadrature Fourier features
-    "OFUL",  # linear bandits
+    "LinearGPUCB",  # linear bandits
     "CBRAP",  # linear bandits on a random projection
     "SOFUL",  # linear bandits with Frequent Directions
     "UniformArm",  # reference: draws an arm
@@ -43,7 +43,7 @@ __all__ = [
     "Linear",
     "FunctionKernel",  # kernels; the last takes any function
     "maximum_likelihood",  # lengthscales and noise from data
-    "Likeliest",  # what it returns
+    "MaximumLikelihoodFit",  # what it returns
     "RKHS",  # functions of known norm
     "WarmRKHS",  # their best arm where a warm start does not look
     "GPDraw",  # draws of a Gaussian process
@@ -70,7 +70,7 @@ CHOICES = [
     ),
     (
         "a function that is linear in the features, for comparison",
-        ["OFUL", "SOFUL", "CBRAP"],
+        ["LinearGPUCB", "SOFUL", "CBRAP"],
         "exact and sketched linear bandits on one arm set",
     ),
 ]

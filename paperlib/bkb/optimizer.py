@@ -7,36 +7,36 @@ import numpy as np
 import torch
 
 from ..asktell import optimizer as shared
-from ..asktell.inputs import host, number
+from ..asktell.inputs import as_trial_tensor, to_numpy
 from ..core.contracts import tags_of
-from ..core.linalg import apply
+from ..core.linalg import matvec
 from ..core.streams import Draw
-from ..core.validation import LARGEST, finite, one_of, refuse, whole
+from ..core.validation import LARGEST, check_finite, check_in, check_integer, raise_invalid
 from .learners.bkb import Sketched
-from .learners.posterior import TINY, absorb, along, column
-from .learners.ucb import Pulls, of_arm
-from .model.slots import together
+from .learners.posterior import TINY, add_observation, arm_features, features_times
+from .learners.ucb import PullCounts, entry_of_arm
+from .model.slots import join_trials
 
 
-class Band(NamedTuple):
+class PosteriorBand(NamedTuple):
     """Posterior of f at n points: mean and standard deviation, n each."""
 
     mean: np.ndarray
     deviation: np.ndarray
 
 
-def embedding(learner: Sketched, state: Any, arms: torch.Tensor) -> tuple[torch.Tensor, ...]:
+def fitted_embedding(learner: Sketched, state: Any, arms: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """Z and V^{-1} of a state with a dictionary, fitted unless it holds them."""
     if hasattr(state, "inverse"):
-        return together(state.Z, state.inverse.shape[1]), state.inverse
-    pulls = Pulls(state.n, state.ysum)
+        return join_trials(state.Z, state.inverse.shape[1]), state.inverse
+    pulls = PullCounts(state.n, state.ysum)
     found = learner.fitted(
         arms, state.mask, pulls, state.tally, state.eigh, state.tally.rounds, keep=True
     )
     return found.Z, torch.cholesky_inverse(found.factor)
 
 
-class Within:
+class FixedDictionaryUpdates:
     """Rewards heard by rank one with the dictionary kept, O(A M) each; for one batch, whose V^{-1} it holds."""
 
     def __init__(self, learner: Sketched, Z: torch.Tensor, inverse: torch.Tensor):
@@ -45,15 +45,17 @@ class Within:
     def __call__(
         self, state: Any, arms: torch.Tensor, arm: torch.Tensor, reward: torch.Tensor, draw: Draw
     ) -> Any:
-        pulls = Pulls(state.n, state.ysum).add(arm, reward)
-        self.inverse, mu, s2 = absorb(self.Z, self.inverse, state.mu, state.s2, arm, reward)
+        pulls = PullCounts(state.n, state.ysum).add(arm, reward)
+        self.inverse, mu, s2 = add_observation(
+            self.Z, self.inverse, state.mu, state.s2, arm, reward
+        )
         own = {"inverse": self.inverse} if hasattr(state, "inverse") else {}
         if hasattr(state, "spent"):
-            own["spent"] = state.spent + of_arm(state.fallback, arm)
+            own["spent"] = state.spent + entry_of_arm(state.fallback, arm)
         return self.learner.heard(state, arm, pulls, mu, s2, **own)
 
 
-class Believed:
+class PendingVariance:
     """Variance as if arms had been observed, beyond the dictionary too, O(A (M + b)) each; for one batch of b.
 
     Within its dictionary alone an arm outside of it would stay as uncertain as before, and be asked for again. So the
@@ -66,18 +68,18 @@ class Believed:
     def __call__(
         self, state: Any, arms: torch.Tensor, arm: torch.Tensor, reward: torch.Tensor, draw: Draw
     ) -> Any:
-        lam, z = self.learner.confidence.lam, column(self.Z, arm)
-        c = lam * along(self.Z, apply(self.inverse, z))
+        lam, z = self.learner.confidence.lam, arm_features(self.Z, arm)
+        c = lam * features_times(self.Z, matvec(self.inverse, z))
         if self.learner.variance == "dtc":
-            c = c + self.learner.kernel(arms[:, arm], arms)[:, 0] - along(self.Z, z)
+            c = c + self.learner.kernel(arms[:, arm], arms)[:, 0] - features_times(self.Z, z)
         for step in self.steps:
-            c = c - of_arm(step, arm).unsqueeze(1) * step
-        step = c / (lam * of_arm(state.s2, arm) + lam).sqrt().unsqueeze(1)
+            c = c - entry_of_arm(step, arm).unsqueeze(1) * step
+        step = c / (lam * entry_of_arm(state.s2, arm) + lam).sqrt().unsqueeze(1)
         self.steps.append(step)
         state = state._replace(s2=(state.s2 - step.square() / lam).clamp(min=TINY))
         if not hasattr(state, "spent"):
             return state
-        return state._replace(spent=state.spent + of_arm(state.fallback, arm))
+        return state._replace(spent=state.spent + entry_of_arm(state.fallback, arm))
 
 
 class Optimizer(shared.Optimizer):
@@ -103,7 +105,7 @@ class Optimizer(shared.Optimizer):
             allowed = (
                 "one with a posterior everywhere, such as LazyBKB, ContextualBKB or ExactGPUCB"
             )
-            refuse("learner", learner, allowed)
+            raise_invalid("learner", learner, allowed)
         super().__init__(learner, context, horizon, seed, prepare, device)
         self._kept = None  # the last state with a dictionary that was embedded, and its embedding
 
@@ -141,8 +143,8 @@ class Optimizer(shared.Optimizer):
             ValueError: another batch, arms that the learner refuses, or a learner without threshold.
         """
         if batch is not None:
-            batch = whole("batch", batch)
-        guaranteed = one_of("guaranteed", guaranteed, (False, True))
+            batch = check_integer("batch", batch)
+        guaranteed = check_in("guaranteed", guaranteed, (False, True))
         if guaranteed and not hasattr(self.learner, "threshold"):
             raise ValueError(
                 f"guaranteed={guaranteed!r}; allowed for {type(self.learner).__name__}, which has "
@@ -152,7 +154,7 @@ class Optimizer(shared.Optimizer):
         arms = now.context
         believed, waiting = now.state, now.waiting if self._counts_by_index else ()
         with torch.no_grad():
-            hear = self._hearing(now.state, arms, Believed)
+            hear = self._hearing(now.state, arms, PendingVariance)
             for arm in waiting:
                 believed = self._believed(hear, believed, arms, arm, self._draw(now))
             while len(found) < (batch or 1):
@@ -178,12 +180,12 @@ class Optimizer(shared.Optimizer):
         return tags_of(self.learner).fixed_arms
 
     def _hearing(self, state: Any, arms: torch.Tensor, how: type) -> Callable:
-        """How a reward is heard without a refit, ``Within`` or ``Believed``; without a dictionary the learner's way."""
+        """How a reward is heard without a refit, ``FixedDictionaryUpdates`` or ``PendingVariance``; without a dictionary the learner's way."""
         sketched = isinstance(self.learner, Sketched) and self._counts_by_index
         if not sketched or state.tally.rounds == 0:
             return self.learner.update
         if self._kept is None or self._kept[0] is not state:
-            self._kept = (state, embedding(self.learner, state, arms))
+            self._kept = (state, fitted_embedding(self.learner, state, arms))
         return how(self.learner, *self._kept[1])
 
     def _believed(
@@ -194,7 +196,7 @@ class Optimizer(shared.Optimizer):
             return state
         index = torch.tensor([arm], device=self.device)
         if hasattr(state, "mu"):
-            mean = of_arm(state.mu, index)
+            mean = entry_of_arm(state.mu, index)
         else:  # a ContextualBKB stores no posterior of its arms
             mean = self.learner.predict(state, arms, arms[:, index])[0][:, 0]
         after = hear(state, arms, index, mean, draw)
@@ -202,11 +204,11 @@ class Optimizer(shared.Optimizer):
 
     def _updates(self, count: int) -> list[Callable | None]:
         """A batch is refitted once, at its end."""
-        hear = self._hearing(self.state, self.context, Within)
-        within = hear if isinstance(hear, Within) else None
+        hear = self._hearing(self.state, self.context, FixedDictionaryUpdates)
+        within = hear if isinstance(hear, FixedDictionaryUpdates) else None
         return [within] * (count - 1) + [None]
 
-    def posterior(self, points: Any = None) -> Band:
+    def posterior(self, points: Any = None) -> PosteriorBand:
         """Mean and standard deviation of f given what was told, at n x d points or the arms.
 
         ``prepare`` maps the points too.
@@ -217,14 +219,16 @@ class Optimizer(shared.Optimizer):
         at = self.context
         if points is not None:
             given = points if self._prepare is None else self._prepare(points)
-            at = number("points", given, self.device)
+            at = as_trial_tensor("points", given, self.device)
         dim = self.context.shape[2]
-        finite("points", at, LARGEST)
+        check_finite("points", at, LARGEST)
         if at.dim() != 3 or at.shape[2] != dim or at.shape[1] < 1:
             raise ValueError(f"points: {tuple(at.shape[1:])}; allowed: n x {dim} with n at least 1")
         with torch.no_grad():
             mu, s2 = self.learner.predict(self.state, self.context, at)
-        return Band(host(mu[0]), host((self.learner.confidence.lam * s2[0]).sqrt()))
+        return PosteriorBand(
+            to_numpy(mu[0]), to_numpy((self.learner.confidence.lam * s2[0]).sqrt())
+        )
 
     def best(self) -> int:
         """The arm with the largest posterior mean.

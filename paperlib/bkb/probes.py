@@ -19,40 +19,40 @@ import torch
 from scipy.stats import binom
 from torch import Tensor
 
-from ..core.linalg import chosen_mean
-from ..core.rounds import Round, Stored, action, feedback, innermost
+from ..core.linalg import take_mean
+from ..core.rounds import Round, StateField, innermost_state, observed_feedback, played_action
 from ..core.streams import stream_number, uniform
 from ..core.trace import Trace
 from ..maths.gp import Kernel, exact_posterior
 from .model.confidence import Confidence
-from .model.slots import listed, points_at
+from .model.slots import list_members, take_points
 
 WIDTH = 3.0  # standard deviations, Figure 2
 
 
 def noise(seen: Round) -> Tensor:
     """eta_{t+1}, the reward less the mean of the arm, R: an oracle quantity, from the world's means."""
-    return seen.feedback - chosen_mean(seen.world.means, seen.action)
+    return seen.feedback - take_mean(seen.instance.means, seen.action)
 
 
 def played_variance(seen: Round) -> Tensor:
     """s2_t(x_{t+1}), with which the round's arm was chosen, R."""
-    return innermost(seen.before).s2.gather(1, seen.action.unsqueeze(1)).squeeze(1)
+    return innermost_state(seen.before).s2.gather(1, seen.action.unsqueeze(1)).squeeze(1)
 
 
 def dictionary_size(seen: Round) -> Tensor:
     """m_{t+1}, distinct arms in the dictionary after the round, R."""
-    return innermost(seen.after).mask.sum(1)
+    return innermost_state(seen.after).mask.sum(1)
 
 
 def unique_pulls(seen: Round) -> Tensor:
     """U_{t+1}, distinct arms pulled so far, R."""
-    return (innermost(seen.after).n > 0).sum(1)
+    return (innermost_state(seen.after).n > 0).sum(1)
 
 
-def left_out(seen: Round) -> Tensor:
+def pulled_outside_dictionary(seen: Round) -> Tensor:
     """Pulled arms outside the dictionary after the round, R."""
-    after = innermost(seen.after)
+    after = innermost_state(seen.after)
     return ((after.n > 0) & ~after.mask).sum(1)
 
 
@@ -61,27 +61,27 @@ def shrinkage(seen: Round) -> Tensor:
 
     s2_b is the variance when the dictionary was last sampled, ``fallback`` in the state, the sum ``spent``.
     """
-    after = innermost(seen.after)
+    after = innermost_state(seen.after)
     ratio = torch.where(after.fallback > 0, after.fallback / after.s2, 1.0)
     return torch.stack([ratio.amin(1), ratio.amax(1), 1 + after.spent], 1)
 
 
 def radius(confidence: Confidence, seen: Round) -> Tensor:
     """beta_t of a rule, with which the round's arm was chosen where the rule is the learner's, R."""
-    return confidence.radius(innermost(seen.before).tally)
+    return confidence.radius(innermost_state(seen.before).tally)
 
 
 def own_radius(learner: Any, seen: Round) -> Tensor:
     """beta_t as the learner computes it, R, with which the round's arm was chosen."""
-    return learner.radius(innermost(seen.before))
+    return learner.radius(innermost_state(seen.before))
 
 
-def largest_loss(confidence: Confidence, seen: Round) -> Tensor:
+def confidence_width(confidence: Confidence, seen: Round) -> Tensor:
     """What a round can lose where the confidence intervals hold, R: 2 beta_t sqrt(s2_t(x_{t+1})), the first 2 kappa F.
 
     As ``Probe(partial(largest_loss, confidence), "sum")`` it is the certificate of regret.
     """
-    tally = innermost(seen.before).tally
+    tally = innermost_state(seen.before).tally
     if tally.rounds == 0:
         return 2 * confidence.norm_bound * tally.kappa2.sqrt().expand(len(seen.action))
     return 2 * confidence.radius(tally) * played_variance(seen).sqrt()
@@ -92,8 +92,8 @@ def normalized_error(confidence: Confidence, seen: Round) -> Tensor:
 
     Needs the problem's means. As ``Probe(..., "max")`` it is uniform in time.
     """
-    after = innermost(seen.after)
-    error = (seen.world.means - after.mu).abs()
+    after = innermost_state(seen.after)
+    error = (seen.instance.means - after.mu).abs()
     width = confidence.radius(after.tally).unsqueeze(1) * after.s2.sqrt()
     return torch.where(error > 0, error / width, 0.0).amax(1)
 
@@ -102,7 +102,7 @@ def exact_variance(kernel: Kernel, arms: Tensor, n: Tensor, ridge: float) -> Ten
     """s2 of the exact posterior, R x A, from the pulled arms alone; looks at the tensor. ``n``: R x A."""
     slots = max(int((n > 0).sum(1).max()), 1)
     count, index = n.topk(slots, 1)
-    points, total = points_at(arms, index), torch.zeros_like(count)
+    points, total = take_points(arms, index), torch.zeros_like(count)
     return exact_posterior(kernel, points, count, total, ridge, arms).variance / ridge
 
 
@@ -111,7 +111,7 @@ def variance_ratio(kernel: Kernel, ridge: float, seen: Round) -> Tensor:
 
     As ``Probe(..., "max")`` it is uniform in time.
     """
-    after = innermost(seen.after)
+    after = innermost_state(seen.after)
     exact = exact_variance(kernel, seen.context, after.n, ridge)
     both = torch.maximum(after.s2 / exact, exact / after.s2)
     none = (after.s2 == 0) & (exact <= 1e-15 * exact.amax(1, keepdim=True))
@@ -120,26 +120,26 @@ def variance_ratio(kernel: Kernel, ridge: float, seen: Round) -> Tensor:
 
 def exact_dimension(kernel: Kernel, ridge: float, seen: Round) -> Tensor:
     """d_eff(t) = sum_i n_i s2_t(x_i) of the exact posterior after the round, R; O(U^3), from the counters alone."""
-    n = innermost(seen.after).n
-    slots = listed(n > 0, max(int((n > 0).sum(1).max()), 1))
-    count, points = n.gather(1, slots.index) * slots.valid, points_at(seen.context, slots.index)
+    n = innermost_state(seen.after).n
+    slots = list_members(n > 0, max(int((n > 0).sum(1).max()), 1))
+    count, points = n.gather(1, slots.index) * slots.valid, take_points(seen.context, slots.index)
     found = exact_posterior(kernel, points, count, torch.zeros_like(count), ridge, points)
     return (count * found.variance).sum(1) / ridge
 
 
-def entrance(n: np.ndarray, p: np.ndarray) -> np.ndarray:
+def entrance_probability(n: np.ndarray, p: np.ndarray) -> np.ndarray:
     """1 - (1 - p)^n: the chance that some of n pulls is kept, each with probability p. Shapes broadcast."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(p < 1, -np.expm1(n * np.log1p(-p)), n > 0)
 
 
-def multiplicity(u: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray:
+def binomial_quantile(u: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray:
     """How many of n pulls, each kept with probability p, the uniform u keeps: the Binomial's quantile at 1 - u.
 
     Above 0 exactly where u < 1 - (1 - p)^n. Shapes broadcast.
     """
     u, n, p = np.broadcast_arrays(u, n, np.clip(p, 0.0, 1.0))
-    some = entrance(n, p)
+    some = entrance_probability(n, p)
     kept, found = u < some, np.zeros(u.shape)
     many = kept & (some > 1e-9)  # below, a second pull has no chance beside the first
     found[kept] = 1.0
@@ -147,7 +147,7 @@ def multiplicity(u: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray:
     return found
 
 
-def redrawn(
+def redraw_multiplicities(
     seed: np.ndarray | int, first: int, mask: np.ndarray, n: np.ndarray, p: np.ndarray
 ) -> np.ndarray:
     """Multiplicities for a dictionary whose uniforms are not shown: drawn again from a stream of their own, given the dictionary.
@@ -160,34 +160,34 @@ def redrawn(
         mask, n, p: dictionary, pulls and the pulls' probabilities, ... x A.
     """
     fresh = uniform(seed, stream_number("multiplicity"), first + np.arange(n.shape[-1]))
-    return np.where(mask, multiplicity(fresh * entrance(n, p), n, p), 0.0)
+    return np.where(mask, binomial_quantile(fresh * entrance_probability(n, p), n, p), 0.0)
 
 
 def expected_size(qbar: float, seen: Round) -> Tensor:
     """E |S_{t+1}| with multiplicity, given the past, R: sum_i n_i min(1, qbar s2_t(x_i)); of a learner whose ``merge`` is "pulls"."""
-    p = (qbar * innermost(seen.before).s2).clamp(max=1.0)
-    return (innermost(seen.after).n * p).sum(1)
+    p = (qbar * innermost_state(seen.before).s2).clamp(max=1.0)
+    return (innermost_state(seen.after).n * p).sum(1)
 
 
 def kept_pulls(qbar: float, seen: Round) -> Tensor:
     """|S_{t+1}| with multiplicity, R: kept pulls, each kept with p = min(1, qbar s2_t); on the host.
 
-    A ``Round`` does not show the uniforms that made the dictionary: see ``redrawn``; the seed is a hash of the trial's rewards.
+    A ``Round`` does not show the uniforms that made the dictionary: see ``redraw_multiplicities``; the seed is a hash of the trial's rewards.
     It is for learners whose ``merge`` is "pulls".
     """
-    before, after = innermost(seen.before), innermost(seen.after)
+    before, after = innermost_state(seen.before), innermost_state(seen.after)
     n, s2, mask, ysum = (x.cpu().numpy() for x in (after.n, before.s2, after.mask, after.ysum))
     seeds = ysum.sum(1).view(np.uint64)[:, None]
-    kept = redrawn(seeds, seen.t * n.shape[1], mask, n, np.clip(qbar * s2, 0.0, 1.0))
+    kept = redraw_multiplicities(seeds, seen.t * n.shape[1], mask, n, np.clip(qbar * s2, 0.0, 1.0))
     return torch.from_numpy(kept.sum(1)).to(after.n)
 
 
 # by final probes: what a replay of a dictionary's coins takes from a run
 SHOT = {
-    "n": Stored("n"),
-    "mask": Stored("mask"),
-    "s2": Stored("s2"),
-    "sampled with": Stored("s2", "before"),
+    "n": StateField("n"),
+    "mask": StateField("mask"),
+    "s2": StateField("s2"),
+    "sampled with": StateField("s2", "before"),
 }
 
 
@@ -197,10 +197,10 @@ def probes(confidence: Confidence) -> dict[str, tuple[Callable, str]]:
     ``play(..., record="all", probes={name: Probe(*pair) for name, pair in probes(confidence).items()})``.
     """
     return {
-        "arm": (action, "last"),
+        "arm": (played_action, "last"),
         "variance": (played_variance, "last"),
         "radius": (partial(radius, confidence), "max"),
-        "certificate": (partial(largest_loss, confidence), "sum"),
+        "certificate": (partial(confidence_width, confidence), "sum"),
         "error": (partial(normalized_error, confidence), "max"),
     }
 
@@ -212,7 +212,7 @@ def sketch_probes(
     return probes(confidence) | {
         "dictionary": (dictionary_size, "last"),
         "unique": (unique_pulls, "last"),
-        "left out": (left_out, "last"),
+        "left out": (pulled_outside_dictionary, "last"),
         "expected size": (partial(expected_size, qbar), "last"),
         "size": (partial(kept_pulls, qbar), "last"),
         "ratio": (partial(variance_ratio, kernel, confidence.lam), "max"),
@@ -226,21 +226,21 @@ def own_numbers(learner: Any) -> dict[str, Callable]:
     where there is one.
     """
     known = {
-        "arm": action,
-        "reward": feedback,
-        "mean": Stored("mu"),
-        "s2": Stored("s2"),
-        "information": Stored("tally.information"),
-        "effective": Stored("tally.effective"),
+        "arm": played_action,
+        "reward": observed_feedback,
+        "mean": StateField("mu"),
+        "s2": StateField("s2"),
+        "information": StateField("tally.information"),
+        "effective": StateField("tally.effective"),
         "beta": partial(own_radius, learner),
     }
-    return known | ({"mask": Stored("mask")} if hasattr(learner, "qbar") else {})
+    return known | ({"mask": StateField("mask")} if hasattr(learner, "qbar") else {})
 
 
 # Estimators ----------------------------------------------------------------------------------------------
 
 
-class Band(NamedTuple):
+class Estimate(NamedTuple):
     """An estimate of f at all arms, R x A each."""
 
     mean: Tensor
@@ -263,17 +263,17 @@ class Estimator:
     confidence: Confidence
     learner: Any = None
 
-    def __call__(self, state: Any, arms: Tensor) -> Band:
+    def __call__(self, state: Any, arms: Tensor) -> Estimate:
         """After the state's rounds. ``arms``: 1 x A x d or R x A x d."""
         if self.learner is None:
             mu, s2 = state.mu, state.s2
         else:
             mu, s2 = self.learner.predict(state, arms, arms)
-        return Band(mu, (self.confidence.lam * s2).sqrt())
+        return Estimate(mu, (self.confidence.lam * s2).sqrt())
 
 
 @dataclass(frozen=True)
-class Measures:
+class AccuracyProbes:
     """Accuracy of each estimator after a round, R x len(names); ``read`` takes the numbers out of a trace by name.
 
     Of an estimator: "coverage", the fraction of arms at which f lies within three standard deviations; "sd", mean standard
@@ -300,7 +300,7 @@ class Measures:
         ] + ["effective dimension"]
 
     def __call__(self, seen: Round) -> Tensor:
-        state, arms, f = innermost(seen.after), seen.context, seen.world.means
+        state, arms, f = innermost_state(seen.after), seen.context, seen.instance.means
         right = arms[0, :, 0] >= self.beyond
         exact = self.exact(state, arms)
         found = []
@@ -322,22 +322,22 @@ class Measures:
         return dict(zip(self.names, np.moveaxis(trace[series], 2, 0), strict=True))
 
 
-def curve(estimator: Estimator, part: str, seen: Round) -> Tensor:
+def estimator_curve(estimator: Estimator, part: str, seen: Round) -> Tensor:
     """A probe: the part "mean" or "sd" of an estimator at all arms, R x A."""
-    return getattr(estimator(innermost(seen.after), seen.context), part)
+    return getattr(estimator(innermost_state(seen.after), seen.context), part)
 
 
-def points(seen: Round) -> Tensor:
+def arm_points(seen: Round) -> Tensor:
     """A probe: where the arms lie, R x A."""
     return seen.context[..., 0].expand(len(seen.action), -1)
 
 
-def truth(seen: Round) -> Tensor:
+def true_means(seen: Round) -> Tensor:
     """A probe: f at all arms, R x A."""
-    return seen.world.means
+    return seen.instance.means
 
 
-def evaluations(seen: Round) -> Tensor:
+def mean_rewards(seen: Round) -> Tensor:
     """A probe: mean of the rewards of each arm, NaN where it was never evaluated, R x A."""
-    state = innermost(seen.after)
+    state = innermost_state(seen.after)
     return torch.where(state.n > 0, state.ysum / state.n, torch.nan)

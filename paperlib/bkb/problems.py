@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from ..core import fields
-from ..core.describe import frozen
-from ..core.linalg import chosen_mean, first_best, inner
+from ..core.describe import frozen_dataclass
+from ..core.linalg import argmax_first, arm_dot, take_mean
 from ..core.streams import Draw, Streams
-from ..core.trees import where
+from ..core.trees import tree_where
 from ..maths.gp import RBF, Kernel, Linear
 
 ALL = 2000  # up to so many arms, each is a center unless told otherwise
@@ -28,7 +28,7 @@ SPECTRA = ("low", "poly", "flat")
 CHUNK = 1 << 14  # arms whose kernel values are held at a time
 
 
-class World(NamedTuple):
+class ArmsInstance(NamedTuple):
     """A problem with f drawn: f = sum_j c_j k(z_j, .) where coefficients are given, with ||f||^2 = c^T K_zz c."""
 
     arms: Tensor  # 1 x A x d
@@ -43,16 +43,16 @@ class FixedArms:
 
     noise: float
 
-    def context(self, world: World, t: int) -> Tensor:
+    def context(self, instance: ArmsInstance, t: int) -> Tensor:
         """The arms, 1 x A x d, the same in every round."""
-        return world.arms
+        return instance.arms
 
     def respond(
-        self, world: World, t: int, action: Tensor, wants: str, draw: Draw
+        self, instance: ArmsInstance, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
         """Reward and regret of the arms ``action`` (R indices), R each."""
-        mean = chosen_mean(world.means, action)
-        return mean + self.noise * draw.normal("noise"), world.best - mean
+        mean = take_mean(instance.means, action)
+        return mean + self.noise * draw.normal("noise"), instance.best - mean
 
 
 class RBFArms(FixedArms):
@@ -73,9 +73,9 @@ def even_grid(count: int, dim: int = 1, **tkwargs) -> Tensor:
     return torch.cartesian_prod(*[line] * dim).reshape(1, count, dim)
 
 
-def expand(
+def scale_function(
     kernel: Kernel, arms: Tensor, centers: Tensor, coefficients: Tensor, norm: float
-) -> World:
+) -> ArmsInstance:
     """f = sum_j c_j k(z_j, .), scaled to the given norm.
 
     Args:
@@ -87,10 +87,10 @@ def expand(
     square = ((coefficients @ kernel(centers[0], centers[0])) * coefficients).sum(1, keepdim=True)
     coefficients = coefficients * (norm * square.rsqrt())
     means = torch.cat([coefficients @ kernel(centers[0], part) for part in arms[0].split(CHUNK)], 1)
-    return World(arms, means, means.amax(1), coefficients, centers)
+    return ArmsInstance(arms, means, means.amax(1), coefficients, centers)
 
 
-@frozen
+@frozen_dataclass
 class RKHS(RBFArms):
     """Arms in [0, 1]^d and an f per trial in the space of exp(-gamma ||x - y||^2), of norm F exactly.
 
@@ -127,7 +127,7 @@ class RKHS(RBFArms):
                 f"arms={self.arms!r}; allowed on a grid: an integer to the power of dim={self.dim}"
             )
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> ArmsInstance:
         """The instance's arms and centers, and f from the trials' streams (purpose "problem")."""
         shared = Streams(self.instance, [0], **tkwargs).at(-1)
         if self.grid:
@@ -137,7 +137,7 @@ class RKHS(RBFArms):
         centers, count = arms, self.centers or (self.arms if self.arms <= ALL else CENTERS)
         if count < self.arms:
             centers = arms[:, shared.uniform("problem centers", self.arms)[0].argsort()[:count]]
-        return expand(self.kernel, arms, centers, draw.normal("problem", count), self.norm)
+        return scale_function(self.kernel, arms, centers, draw.normal("problem", count), self.norm)
 
 
 class _Line(RBFArms):
@@ -151,7 +151,7 @@ class _Line(RBFArms):
         return (self.arms + 1) // 2
 
 
-@frozen
+@frozen_dataclass
 class WarmRKHS(_Line):
     """A grid of [0, 1] and an f that is best where a warm start in [0, .5] does not look.
 
@@ -177,18 +177,18 @@ class WarmRKHS(_Line):
     beyond: float = fields.positive(0.6, most=1 - 1e-6)
     lead: float = fields.nonnegative(0.3)
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> ArmsInstance:
         """f from the trials' streams (purposes "problem 0", "problem 1", ..., one an attempt)."""
         arms = even_grid(self.arms, **tkwargs)
         kept, done = None, torch.zeros(trials, dtype=torch.bool, device=arms.device)
         for attempt in range(ATTEMPTS):
             coefficients = draw.normal(f"problem {attempt}", self.arms)
-            world = expand(self.kernel, arms, arms, coefficients, self.norm)
-            lead = world.best - world.means[:, : self.left].amax(1)
-            good = (arms[0, first_best(world.means), 0] > self.beyond) & (lead > self.lead)
+            instance = scale_function(self.kernel, arms, arms, coefficients, self.norm)
+            lead = instance.best - instance.means[:, : self.left].amax(1)
+            good = (arms[0, argmax_first(instance.means), 0] > self.beyond) & (lead > self.lead)
             if kept is not None:
-                world = where(done, kept, world)  # what was good stays
-            kept, done = world, done | good
+                instance = tree_where(done, kept, instance)  # what was good stays
+            kept, done = instance, done | good
             if bool(done.all()):
                 return kept
         raise ValueError(
@@ -196,7 +196,7 @@ class WarmRKHS(_Line):
         )
 
 
-@frozen
+@frozen_dataclass
 class GPDraw(_Line):
     """A grid of [0, 1] and an f per trial from the Gaussian process of exp(-gamma (x - y)^2), of unit variance.
 
@@ -215,15 +215,15 @@ class GPDraw(_Line):
     gamma: float = fields.positive(100.0)
     noise: float = fields.nonnegative(0.1)
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> ArmsInstance:
         """f = L z with L L^T = K + 1e-10 I and z from the trials' streams (purpose "problem"); no norm: f is not in the kernel's space."""
         arms = even_grid(self.arms, **tkwargs)
         K = self.kernel(arms[0], arms[0]) + JITTER * torch.eye(self.arms, **tkwargs)
         means = draw.normal("problem", self.arms) @ torch.linalg.cholesky(K).mT
-        return World(arms, means, means.amax(1), None, None)
+        return ArmsInstance(arms, means, means.amax(1), None, None)
 
 
-@frozen
+@frozen_dataclass
 class LinearArms(FixedArms):
     """Arms N(0, diag(spectrum)), scaled so that the longest has norm 1, and a theta* per trial on the sphere of radius F.
 
@@ -247,7 +247,7 @@ class LinearArms(FixedArms):
     instance: int = fields.whole(0, least=0)
     kernel = Linear()  # of f
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> ArmsInstance:
         """The instance's arms, and theta* from the trials' streams (purpose "problem theta"); the centers are the axes."""
         j = torch.arange(1, self.dim + 1, **tkwargs)
         spectrum = {
@@ -259,11 +259,13 @@ class LinearArms(FixedArms):
         arms = shared.normal("problem arms", self.arms, self.dim) * spectrum.sqrt()
         arms = arms / torch.linalg.vector_norm(arms, dim=-1).amax()
         theta = self.norm * draw.sphere("problem theta", self.dim)
-        means = inner(arms, theta)
-        return World(arms, means, means.amax(1), theta, torch.eye(self.dim, **tkwargs).unsqueeze(0))
+        means = arm_dot(arms, theta)
+        return ArmsInstance(
+            arms, means, means.amax(1), theta, torch.eye(self.dim, **tkwargs).unsqueeze(0)
+        )
 
 
-@frozen
+@frozen_dataclass
 class SizedRBF:
     """s(x) s(y) exp(-gamma ||x - y||^2); the last coordinate of a point is its size s.
 
@@ -284,7 +286,7 @@ class SizedRBF:
         return X[..., -1].square()
 
 
-@frozen
+@frozen_dataclass
 class UnevenArms(FixedArms):
     """Arms in the unit square with sizes uniform on [.05, 1], the same in all trials; f = 0, so that rewards are noise.
 
@@ -305,9 +307,9 @@ class UnevenArms(FixedArms):
     instance: int = fields.whole(0, least=0)
     kernel = SizedRBF()  # of these arms
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> ArmsInstance:
         """The instance's arms, 1 x A x 3."""
         u = Streams(self.instance, [0], **tkwargs).at(-1).uniform("problem arms", self.arms, 3)
         arms = torch.cat([u[..., :2], 0.05 + 0.95 * u[..., 2:]], 2)
         zero = torch.zeros(1, self.arms, **tkwargs)
-        return World(arms, zero, zero[:, 0], None, None)
+        return ArmsInstance(arms, zero, zero[:, 0], None, None)

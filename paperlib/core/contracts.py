@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from .describe import brief
+from .describe import short_repr
 from .streams import Draw
-from .trees import leaves
+from .trees import list_leaves
 
 WANTS = ("reward", "loss", "gradient")
 FALSE_ALARM = 1e-6  # probability of a warning in a trial whose rewards follow the model
@@ -44,7 +44,7 @@ class Learner(Protocol):
     Optional members:
         report(state) -> {name: R}: numbers to record; the name ``failed`` makes ``play`` raise.
         validate(context, action, feedback): raises ValueError for values outside the model;
-            ``action`` and ``feedback`` may be None.
+            ``played_action`` and ``observed_feedback`` may be None.
         caution(context, horizon, observed) -> str | None: a sentence to warn a user with. Ask/tell calls
             it before the first round with ``observed`` None, and in every round with that round's
             action and feedback, see ``Observed``, until the first warning; ``horizon`` may be None.
@@ -68,7 +68,7 @@ class Restartable(Learner, Protocol):
     ``restart`` returns fresh rows for all R trials, with which an epoch of that horizon begins. They may carry over what was
     learned. A wrapper that restarts all trials together takes any base. One that restarts trials apart puts the fresh rows where it
     needs them (``trees.where``): every leaf of its base's state is a tensor with R rows of its own, clocks
-    among them, and another base is refused by name when it is built or started (``trees.refuse_shared``).
+    among them, and another base is refused by name when it is built or started (``trees.check_unshared``).
 
     ``Multiscale`` asks its base for one member more, ``optimistic(state) -> R``: the optimistic estimate of the best mean reward,
     after an update.
@@ -134,13 +134,13 @@ class Problem(Protocol):
     """A frozen description of an environment. ``gap`` is the instantaneous regret, R."""
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> Any: ...
-    def context(self, world: Any, t: int) -> Any: ...
+    def context(self, instance: Any, t: int) -> Any: ...
     def respond(
-        self, world: Any, t: int, action: Tensor, wants: str, draw: Draw
+        self, instance: Any, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]: ...
 
 
-class Case(NamedTuple):
+class ContractCase(NamedTuple):
     """A learner with a problem it can be tested on, in ``rounds`` rounds and at least two trials.
 
     Attributes:
@@ -166,13 +166,13 @@ def tags_of(learner: Any) -> Tags:
         return Tags()
 
 
-def optional(learner: Any, name: str, *arguments: Any, default: Any = None) -> Any:
+def call_optional(learner: Any, name: str, *arguments: Any, default: Any = None) -> Any:
     """Call a method that a learner may lack; return ``default`` where it does."""
     # a wrapper's property raises AttributeError where its base lacks the method, and ``hasattr`` is then False
     return getattr(learner, name)(*arguments) if hasattr(learner, name) else default
 
 
-def extent(problem: Any) -> tuple[int | None, int | None]:
+def declared_size(problem: Any) -> tuple[int | None, int | None]:
     """The numbers of arms and of dimensions that a problem declares, None where it declares none."""
     declared = (getattr(problem, name, None) for name in ("arms", "dim"))
     return tuple(x if isinstance(x, int) else None for x in declared)
@@ -192,30 +192,30 @@ def check_learner(x: Any) -> None:
 
 
 def check_kind(name: str, x: Any) -> None:
-    """Raise ValueError unless ``x`` has the members of a learner or a problem, as ``name`` says."""
+    """Raise ValueError unless ``x`` has the members of a learner or a problem, as ``qualified_name`` says."""
     if isinstance(x, type):
         raise ValueError(f"{name}={x.__name__}, a class; allowed: an instance, {x.__name__}(...)")
     is_a = [kind for kind, parts in KINDS.items() if all(hasattr(x, part) for part in parts)]
     if name not in is_a:
-        given = ", a ".join([brief(x), *is_a])
+        given = ", a ".join([short_repr(x), *is_a])
         raise ValueError(f"{name}={given}; allowed: a {name}, which has {', '.join(KINDS[name])}")
 
 
 def check_context(context: Any, trials: int) -> None:
     """Raise ValueError for a part that neither trials nor a 1 lead, or for arms without their shape."""
     arms = isinstance(context, Tensor)
-    for path, leaf in leaves(context, "context"):
+    for path, leaf in list_leaves(context, "context"):
         shape = tuple(leaf.shape) if isinstance(leaf, Tensor) else (1,)
         if shape[:1] not in ((1,), (trials,)) or (arms and (len(shape) != 3 or 0 in shape)):
             allowed = f"R x K x d or 1 x K x d with R = {trials}" if arms else f"{trials} rows or 1"
             raise ValueError(f"{path}: shape {shape}; allowed: {allowed}")
 
 
-def check_choice(learner: Learner, choice: Any, context: Any, trials: int) -> None:
+def check_selection(learner: Learner, choice: Any, context: Any, trials: int) -> None:
     """Raise ValueError unless ``select`` returned an action for each trial, and a state."""
     name, arms = f"{type(learner).__name__}.select", isinstance(context, Tensor)
     if not isinstance(choice, (tuple, list)) or len(choice) != 2:
-        raise ValueError(f"{name} returns {brief(choice)}; allowed: actions and a state")
+        raise ValueError(f"{name} returns {short_repr(choice)}; allowed: actions and a state")
     action, allowed = choice[0], f"a tensor of {trials} actions"
     good = isinstance(action, Tensor) and action.dim() in (1, 2) and len(action) == trials
     if good and arms:
@@ -224,23 +224,23 @@ def check_choice(learner: Learner, choice: Any, context: Any, trials: int) -> No
         good = bool(((action >= 0) & (action < context.shape[1])).all())
     if not good:
         allowed += f", indices in 0..{context.shape[1] - 1}" if arms else ""
-        raise ValueError(f"{name} returns the actions {brief(action)}; allowed: {allowed}")
+        raise ValueError(f"{name} returns the actions {short_repr(action)}; allowed: {allowed}")
 
 
-def check_answer(problem: Problem, answer: Any, action: Tensor, wants: str) -> None:
+def check_response(problem: Problem, answer: Any, action: Tensor, wants: str) -> None:
     """Raise ValueError unless ``respond`` returned feedback and regret, R each; gradients are as actions."""
     name = f"{type(problem).__name__}.respond"
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
-        raise ValueError(f"{name} returns {brief(answer)}; allowed: feedback and regret")
+        raise ValueError(f"{name} returns {short_repr(answer)}; allowed: feedback and regret")
     shapes = {"feedback": action.shape if wants == "gradient" else action.shape[:1]}
     for (part, shape), x in zip((shapes | {"regret": action.shape[:1]}).items(), answer):
         if not isinstance(x, Tensor) or x.shape != shape:
             allowed = f"a tensor of shape {tuple(shape)}"
-            raise ValueError(f"{name} returns the {part} {brief(x)}; allowed: {allowed}")
+            raise ValueError(f"{name} returns the {part} {short_repr(x)}; allowed: {allowed}")
 
 
 def check_state(learner: Learner, after: Any, before: Any) -> None:
     """Raise ValueError unless ``update`` returned a state of the kind that ``select`` did."""
     if type(after) is not type(before):
         name, kind = type(learner).__name__, type(before).__name__
-        raise ValueError(f"{name}.update returns {brief(after)}; allowed: a state, {kind}")
+        raise ValueError(f"{name}.update returns {short_repr(after)}; allowed: a state, {kind}")

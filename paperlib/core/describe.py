@@ -1,4 +1,4 @@
-"""Configurations: as JSON, and on one line; errors on one line."""
+"""Configurations: as JSON, and on one line."""
 
 import dataclasses
 import functools
@@ -16,10 +16,9 @@ PLAIN = (bool, int, float, str, type(None))
 PACKAGES = ("paperlib", "companion")
 LONG = 200  # characters of what is shown on a line
 FEW = 10  # numbers of an array that are shown
-LETTERS = 1000  # of an error's text, at most
 
 
-def name(x: Any) -> str:
+def qualified_name(x: Any) -> str:
     """Name of a class or function in a configuration, which outlives a move of its file where it is public.
 
     It is that of the paper or room whose face hands it on (``paperlib.glbomd.GLBOMD``), else that of its file.
@@ -30,20 +29,24 @@ def name(x: Any) -> str:
     return ".".join([*(parts[:2] if face.get(x.__qualname__) is x else parts), x.__qualname__])
 
 
-def same(there: Any, here: Any) -> bool:
-    """Whether two values of described configurations say the same.
+# classes of version 0.1.0 by paper, because their saved files are still read
+RENAMED = {("nsbco", "Still"): "StaticBaseline", ("bkb", "OFUL"): "LinearGPUCB"}
 
-    What an older version has saved names a class by the file it stood in then (``paperlib.glbomd.glbomd.GLBOMD``):
-    the class is told by its own name, which no other has in its paper and in what papers share.
+
+def configs_equal(there: Any, here: Any) -> bool:
+    """Return whether two values of described configurations are the same.
+
+    A file of an older version names a class by the module that defined it at that time (``paperlib.glbomd.glbomd.GLBOMD``).
+    Therefore two dotted names are equal if the class is the same, because its name is unique in its paper and in the code that
+    papers share.
     """
     if there == here or not all(
         isinstance(x, str) and x.split(".")[0] in PACKAGES for x in (there, here)
     ):
         return there == here
-    return (
-        there.split(".")[-1] == here.split(".")[-1]
-        and len({_paper(there), _paper(here)} - {None}) < 2
-    )
+    places = [(_paper(x), x.split(".")[-1]) for x in (there, here)]
+    names = {RENAMED.get(place, place[1]) for place in places}
+    return len(names) == 1 and len({paper for paper, _ in places} - {None}) < 2
 
 
 def _paper(kind: str) -> str | None:
@@ -53,14 +56,14 @@ def _paper(kind: str) -> str | None:
     return room if any((Path(__file__).parents[1] / room).glob("theory*")) else None
 
 
-def plain(x: Any) -> Any:
+def to_python(x: Any) -> Any:
     """Return Python's number, truth value or text for a scalar of numpy, also within tuples and lists; else ``x``.
 
     Formulas compute with what is stored: an ``np.float32`` would round their results, an ``np.int16`` overflow. For
     example, ``np.int16(300) ** 2`` is 24464.
     """
     if type(x) in (tuple, list):
-        return type(x)(map(plain, x))
+        return type(x)(map(to_python, x))
     if not isinstance(x, np.generic):
         return x
     if isinstance(x, np.floating):
@@ -72,13 +75,13 @@ def describe(x: Any) -> Any:
     """JSON form of a configuration: what enters content keys, checkpoints and provenance."""
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
         return {
-            "kind": name(type(x)),
+            "kind": qualified_name(type(x)),
             **{f.name: describe(getattr(x, f.name)) for f in dataclasses.fields(x)},
         }
     if isinstance(x, (Tensor, np.ndarray)):
         return {"kind": str(x.dtype), "values": x.tolist()}
     if isinstance(x, np.generic):
-        return plain(x)
+        return to_python(x)
     if isinstance(x, dict):
         return {str(key): describe(value) for key, value in x.items()}
     if isinstance(x, (list, tuple, range)):
@@ -94,7 +97,7 @@ def describe(x: Any) -> Any:
     if hasattr(x, "__qualname__"):
         known = x.__module__ != "__main__" and "<" not in x.__qualname__
         try:
-            return name(x) if known else inspect.getsource(x)
+            return qualified_name(x) if known else inspect.getsource(x)
         except (OSError, TypeError) as error:  # typed at Python's own prompt
             raise ValueError(
                 f"{x!r} has no source to be known by; allowed: functions of a file or of a notebook's cell"
@@ -106,7 +109,7 @@ def describe(x: Any) -> Any:
     )
 
 
-def brief(x: Any) -> str:
+def short_repr(x: Any) -> str:
     """On one line, for messages and ``repr``: a configuration without its defaults, few numbers, of more the shape."""
     try:
         text = " ".join(_brief(x).split())
@@ -117,7 +120,7 @@ def brief(x: Any) -> str:
 
 def _brief(x: Any) -> str:
     if isinstance(x, np.generic):
-        return repr(plain(x))
+        return repr(to_python(x))
     if isinstance(x, (Tensor, np.ndarray)):
         few = math.prod(x.shape) <= FEW
         return repr(x) if few else f"{type(x).__name__}({x.dtype}, shape={tuple(x.shape)})"
@@ -139,15 +142,6 @@ def _is_default(field: dataclasses.Field, value: Any) -> bool:
     return type(value) is type(default) and repr(value) == repr(default)
 
 
-def told(error: BaseException) -> str:
-    """Return class and text of an error, a long text cut; the class alone if its text cannot be computed."""
-    try:
-        text = str(error)
-        return f"{type(error).__name__}: {text[:LETTERS]}{'...' if len(text) > LETTERS else ''}"
-    except Exception:  # of a user's own class
-        return type(error).__name__
-
-
 def _checked(after: Callable[[Any], None] | None) -> Callable[[Any], None]:
     """A ``__post_init__`` that first checks the declared ranges of the fields."""
 
@@ -162,26 +156,30 @@ def _checked(after: Callable[[Any], None] | None) -> Callable[[Any], None]:
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
-def frozen(cls: type | None = None, /, *, eq: bool = True) -> Any:
-    """A frozen dataclass whose ``repr`` is ``brief``, for learners, problems and what stands in their fields.
+def frozen_dataclass(cls: type | None = None, /, *, eq: bool = True) -> Any:
+    """A frozen dataclass whose ``repr`` is ``short_repr``, for learners, problems and what stands in their fields.
 
-    Scalars of numpy become Python's, see ``plain``: ``GLBOMD(link, np.float32(2))`` equals ``GLBOMD(link, 2.0)`` and has the same key
+    Scalars of numpy become Python's, see ``to_python``: ``GLBOMD(link, np.float32(2))`` equals ``GLBOMD(link, 2.0)`` and has the same key
     in a store. Then the ranges that fields declare are checked (``core.fields``), and then ``__post_init__`` runs.
 
     Args:
         eq: as for ``dataclass``: whether equal fields make two of them equal.
     """
     if cls is None:
-        return functools.partial(frozen, eq=eq)
+        return functools.partial(frozen_dataclass, eq=eq)
     if "__repr__" not in vars(cls):
-        cls.__repr__ = brief
+        cls.__repr__ = short_repr
     cls.__post_init__ = _checked(getattr(cls, "__post_init__", None))
     made = dataclasses.dataclass(frozen=True, repr=False, eq=eq)(cls)
     assign = made.__init__
 
     @functools.wraps(assign)
     def __init__(self, *args, **kwargs):
-        assign(self, *map(plain, args), **{name: plain(value) for name, value in kwargs.items()})
+        assign(
+            self,
+            *map(to_python, args),
+            **{name: to_python(value) for name, value in kwargs.items()},
+        )
 
     made.__init__ = __init__
     return made

@@ -1,6 +1,6 @@
 """Batched small-matrix work, growing histories, and the one place where code may look at a tensor.
 
-What takes an ``Array`` works on tensors and on numpy arrays alike, see ``light``.
+What takes an ``Array`` works on tensors and on numpy arrays alike, see ``as_numpy_if_cpu``.
 Shapes: R trials, K arms, d dimensions; a leading 1 means that all trials share the tensor.
 """
 
@@ -17,20 +17,20 @@ ROUNDING = 1e-12  # relative: indices as near as this tie, so that no choice han
 # For ``auto``, in seconds, all of GLB-OMD: on a device a round in which the estimate of some trial is projected
 # (bench/nvidia-h200.json); on the CPU a round without projections (bench/cpu_and_cuda.json).
 DEVICE_ROUND, CPU_ROUND, CPU_TRIAL, CPU_PRODUCT = 1.8e-3, 5e-5, 3e-7, 8e-10
-SHORTCUTS = True  # tests set it to False: ``needed``, ``may_look`` and ``light`` then behave on the CPU as they do on a device
+SHORTCUTS = True  # tests set it to False: ``any_or_unknown``, ``can_branch_on_values`` and ``as_numpy_if_cpu`` then behave on the CPU as they do on a device
 
 
-def may_look(x: Tensor) -> bool:
+def can_branch_on_values(x: Tensor) -> bool:
     """Whether a branch may depend on the values of ``x``: on the CPU, where looking costs no synchronization."""
     return SHORTCUTS and x.is_cpu
 
 
-def needed(mask: Array) -> bool:
+def any_or_unknown(mask: Array) -> bool:
     """Whether a masked branch must be computed: any row on the CPU; on a device always, without a synchronization.
 
     For branches of few operations. A branch that costs more than a synchronization asks ``any_on_host``.
     """
-    return bool(mask.any()) if isinstance(mask, np.ndarray) or may_look(mask) else True
+    return bool(mask.any()) if isinstance(mask, np.ndarray) or can_branch_on_values(mask) else True
 
 
 def any_on_host(mask: Array | bool) -> bool:
@@ -44,23 +44,23 @@ def any_on_host(mask: Array | bool) -> bool:
     return mask if isinstance(mask, bool) else bool(mask.any())
 
 
-def settled(moves: Array) -> bool:
+def has_converged(moves: Array) -> bool:
     """Whether an iteration may stop because no row moves; on the meta device after the first block. A synchronization."""
     return moves.device.type == "meta" or not bool(moves.any())
 
 
-def light(*tensors: Tensor) -> tuple[Array, ...]:
+def as_numpy_if_cpu(*tensors: Tensor) -> tuple[Array, ...]:
     """The same memory as numpy arrays where code may look, else the tensors as they are; not to be written to.
 
     A round's work on matrices as small as these costs its number of calls, and a call of numpy's costs less than torch's.
     """
-    if not may_look(tensors[0]):
+    if not can_branch_on_values(tensors[0]):
         return tensors
     return tuple([(x.detach() if x.requires_grad else x).numpy() for x in tensors])
 
 
-def tensors(*arrays: Array) -> tuple[Tensor, ...]:
-    """The way back from ``light``."""
+def as_tensors(*arrays: Array) -> tuple[Tensor, ...]:
+    """The way back from ``as_numpy_if_cpu``."""
     return tuple([torch.from_numpy(x) if isinstance(x, np.ndarray) else x for x in arrays])
 
 
@@ -69,12 +69,12 @@ def _places(count: int, device: torch.device | None) -> Array:
     return np.arange(count) if device is None else torch.arange(count, device=device)
 
 
-def places(count: int, like: Array) -> Array:
+def arange_like(count: int, like: Array) -> Array:
     """0, 1, ..., count - 1, of the kind of ``like``. It is stored between rounds and must not be written to."""
     return _places(count, None if isinstance(like, np.ndarray) else like.device)
 
 
-def filled(x: Array, mask: Array, value: float) -> Array:
+def masked_fill(x: Array, mask: Array, value: float) -> Array:
     """``x`` with a number where the mask holds: one operation, because ``torch.where`` first makes a tensor of a number."""
     return np.where(mask, value, x) if isinstance(x, np.ndarray) else x.masked_fill(mask, value)
 
@@ -101,13 +101,18 @@ def pick_device(
     if device == "auto":
         if trials is None or dim is None or not torch.cuda.is_available():
             return "cpu"
-        per_trial = CPU_TRIAL + CPU_PRODUCT * ((arms or 1) * dim + 10 * dim * dim)
-        return "cuda" if trials >= math.ceil((DEVICE_ROUND - CPU_ROUND) / per_trial) else "cpu"
+        return "cuda" if trials >= least_trials_for_cuda(arms or 1, dim) else "cpu"
     if device.split(":")[0] not in ("cpu", "cuda", "meta"):
         raise ValueError(f"device={device!r}; allowed: auto, cpu, cuda, cuda:N")
     if device.startswith("cuda") and not torch.cuda.is_available():
         raise ValueError(f"device={device!r}; allowed here: cpu (no CUDA device was found)")
     return device
+
+
+def least_trials_for_cuda(arms: int, dim: int) -> int:
+    """Return the number of trials from which on ``auto`` chooses CUDA."""
+    per_trial = CPU_TRIAL + CPU_PRODUCT * (arms * dim + 10 * dim * dim)
+    return math.ceil((DEVICE_ROUND - CPU_ROUND) / per_trial)
 
 
 def synchronize(device: str | torch.device) -> None:
@@ -116,22 +121,22 @@ def synchronize(device: str | torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
-def number(x: Array) -> Array | float:
+def as_scalar(x: Array) -> Array | float:
     """One number per trial as it is; in numpy that of a single trial as a Python float, whose arithmetic costs less."""
     return x.item() if isinstance(x, np.ndarray) and x.size == 1 else x
 
 
-def by_trial(setting: float | Tensor) -> float | Array:
-    """A setting with one value a trial as a column, R x 1, ``light``; a number as it is."""
-    return light(setting.unsqueeze(1))[0] if isinstance(setting, Tensor) else setting
+def per_trial_column(setting: float | Tensor) -> float | Array:
+    """A setting with one value a trial as a column, R x 1, ``as_numpy_if_cpu``; a number as it is."""
+    return as_numpy_if_cpu(setting.unsqueeze(1))[0] if isinstance(setting, Tensor) else setting
 
 
-def per_trial(setting: float | Tensor) -> float | Array:
-    """A setting with one value per trial, R, ``light``; a number as it is."""
-    return light(setting)[0] if isinstance(setting, Tensor) else setting
+def per_trial_values(setting: float | Tensor) -> float | Array:
+    """A setting with one value per trial, R, ``as_numpy_if_cpu``; a number as it is."""
+    return as_numpy_if_cpu(setting)[0] if isinstance(setting, Tensor) else setting
 
 
-def first_best(index: Array, size: float = 0.0) -> Array:
+def argmax_first(index: Array, size: float = 0.0) -> Array:
     """The first arm whose index is the largest up to rounding, R.
 
     Arms that are equal in exact arithmetic differ in the last bit, by the order in which a processor adds: they tie.
@@ -145,7 +150,7 @@ def first_best(index: Array, size: float = 0.0) -> Array:
         top = index.amax(1, keepdim=True)
         least = top.sub(top.abs() + size if size else top.abs(), alpha=ROUNDING)
         return (index >= least).view(torch.uint8).argmax(1)
-    top = number(np.maximum.reduce(index, 1, keepdims=True))
+    top = as_scalar(np.maximum.reduce(index, 1, keepdims=True))
     return (index >= top - ROUNDING * (abs(top) + size)).argmax(1)
 
 
@@ -154,7 +159,7 @@ def dot(x: Array, y: Array) -> Array:
     return np.vecdot(x, y) if isinstance(x, np.ndarray) else torch.linalg.vecdot(x, y)
 
 
-def inner(arms: Array, vector: Array) -> Array:
+def arm_dot(arms: Array, vector: Array) -> Array:
     """x^T v for every arm. ``arms``: R x K x d or 1 x K x d; ``vector``: R x d. Returns R x K."""
     if arms.shape[0] < vector.shape[0]:  # one product serves all trials
         return vector @ arms[0].mT
@@ -163,7 +168,7 @@ def inner(arms: Array, vector: Array) -> Array:
     return torch.bmm(arms, vector.unsqueeze(2)).squeeze(2)
 
 
-def quadratic(arms: Array, matrix: Array) -> Array:
+def arm_quadratic(arms: Array, matrix: Array) -> Array:
     """x^T A x for every arm. ``arms``: R x K x d or 1 x K x d; ``matrix``: R x d x d. Returns R x K."""
     if arms.shape[0] < matrix.shape[0]:  # one product serves all trials
         outer = (arms[0][:, :, None] * arms[0][:, None]).reshape(arms.shape[1], -1)
@@ -177,24 +182,24 @@ def log(x: Array) -> Array:
     return np.log(x) if isinstance(x, np.ndarray) else x.log()
 
 
-def over_root(c: float | Array, x: Array) -> Array:
+def divide_by_sqrt(c: float | Array, x: Array) -> Array:
     """c / sqrt(x). ``x``: floats, because ``rsqrt`` of integers is in float32."""
     return c / x**0.5 if isinstance(x, np.ndarray) else c * x.rsqrt()
 
 
-def root(square: Array) -> Array:
+def safe_sqrt(square: Array) -> Array:
     """The square root of what is negative by rounding at most."""
     if isinstance(square, np.ndarray):
         return np.sqrt(np.maximum(square, 0.0))
     return square.clamp(min=0).sqrt()
 
 
-def width(arms: Array, matrix: Array) -> Array:
-    """||x||_A for every arm; arguments as for ``quadratic``. Returns R x K."""
-    return root(quadratic(arms, matrix))
+def mahalanobis_norm(arms: Array, matrix: Array) -> Array:
+    """||x||_A for every arm; arguments as for ``arm_quadratic``. Returns R x K."""
+    return safe_sqrt(arm_quadratic(arms, matrix))
 
 
-def chosen(arms: Array, index: Array) -> Array:
+def take_arm(arms: Array, index: Array) -> Array:
     """The arm that each trial plays. ``arms``: R x K x d or 1 x K x d; ``index``: R. Returns R x d."""
     if isinstance(arms, np.ndarray):
         if len(index) == 1:  # a view, which costs less than a copy
@@ -205,38 +210,38 @@ def chosen(arms: Array, index: Array) -> Array:
     return arms.gather(1, index.view(-1, 1, 1).expand(-1, 1, arms.shape[2])).squeeze(1)
 
 
-def chosen_mean(means: Tensor, index: Tensor) -> Tensor:
+def take_mean(means: Tensor, index: Tensor) -> Tensor:
     """The mean reward of the arm that each trial plays, R. ``means``: R x K, or 1 x K where the trials share it; ``index``: R."""
     return (
         means.take(index) if means.shape[0] == 1 else means.gather(1, index.unsqueeze(1)).squeeze(1)
     )
 
 
-def apply(matrix: Array, vector: Array) -> Array:
+def matvec(matrix: Array, vector: Array) -> Array:
     """A v. ``matrix``: R x d x d; ``vector``: R x d. Returns R x d."""
     if isinstance(matrix, np.ndarray):
         return dot(matrix, vector[:, None])
     return torch.bmm(matrix, vector.unsqueeze(2)).squeeze(2)
 
 
-def product(a: Array, b: Array) -> Array:
+def matmul(a: Array, b: Array) -> Array:
     """A B. ``a``: R x n x m; ``b``: R x m x k. On a tensor ``@`` dispatches six operations, ``bmm`` one."""
     return a @ b if isinstance(a, np.ndarray) else torch.bmm(a, b)
 
 
-def plus_outer(matrix: Array, weight: Array, row: Array) -> Array:
-    """A + w v^T v for row vectors v. ``matrix``: R x d x d; ``weight``: R x 1 x 1 or a ``number``; ``row``: R x 1 x d."""
+def add_outer(matrix: Array, weight: Array, row: Array) -> Array:
+    """A + w v^T v for row vectors v. ``matrix``: R x d x d; ``weight``: R x 1 x 1 or a ``as_scalar``; ``row``: R x 1 x d."""
     if isinstance(matrix, np.ndarray):
         return matrix + weight * row.mT * row
     return torch.addcmul(matrix, (weight * row).mT, row)
 
 
-def rank_one(matrix: Tensor, vector: Tensor, weight: Tensor) -> Tensor:
+def add_rank_one(matrix: Tensor, vector: Tensor, weight: Tensor) -> Tensor:
     """A + w v v^T. ``matrix``: R x d x d; ``vector``: R x d; ``weight``: R."""
     return torch.addcmul(matrix, (weight.unsqueeze(1) * vector).unsqueeze(2), vector.unsqueeze(1))
 
 
-def inverse(matrix: Tensor) -> Tensor:
+def invert_spd(matrix: Tensor) -> Tensor:
     """Inverse of symmetric positive definite matrices by Cholesky, R x d x d."""
     return torch.cholesky_inverse(torch.linalg.cholesky_ex(matrix).L)
 

@@ -15,7 +15,7 @@ class Round(NamedTuple):
     """What a probe sees of one round: ``before`` chose the action, ``after`` has heard the feedback."""
 
     t: int  # 0, 1, ...; the paper's round t + 1
-    world: Any
+    instance: Any
     before: Any
     context: Any
     action: Tensor
@@ -41,27 +41,27 @@ class Probe:
             raise ValueError(f"of={self.of!r}; allowed: a function of a Round")
 
 
-def action(seen: Round) -> Tensor:
+def played_action(seen: Round) -> Tensor:
     """Return the round's action, R indices or R x d."""
     return seen.action
 
 
-def feedback(seen: Round) -> Tensor:
+def observed_feedback(seen: Round) -> Tensor:
     """Return the round's feedback, R, or R x d for gradients."""
     return seen.feedback
 
 
-def innermost(state: Any) -> Any:
+def innermost_state(state: Any) -> Any:
     """Return the state of the learner itself, below wrappers; below a ``Multiscale`` that of the thread that plays."""
-    return innermost(state.base) if hasattr(state, "base") else state
+    return innermost_state(state.base) if hasattr(state, "base") else state
 
 
 @dataclass(frozen=True)
-class Stored:
+class StateField:
     """A field of the learner's state, such as "s2" or "tally.effective", as it is after the round, or "before" it."""
 
     field: str
     when: str = "after"
 
     def __call__(self, seen: Round) -> Tensor:
-        return attrgetter(self.field)(innermost(getattr(seen, self.when)))
+        return attrgetter(self.field)(innermost_state(getattr(seen, self.when)))

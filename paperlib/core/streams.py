@@ -24,7 +24,7 @@ BLOCK = 1 << 18  # numbers drawn on the host at a time
 CLIP = 2.0**-53  # uniforms handed to the inverse normal CDF stay in [CLIP, 1 - CLIP]
 
 
-def mix(x: np.ndarray) -> np.ndarray:
+def splitmix64(x: np.ndarray) -> np.ndarray:
     """Finalizer of SplitMix64 on uint64, modulo 2^64."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -35,8 +35,8 @@ def uniform(seed, stream: int, counter) -> np.ndarray:
     """Uniforms in [0, 1) with 53 bits: ``seed`` and ``counter`` are integers or uint64 arrays that broadcast."""
     seed, counter = np.asarray(seed, np.uint64), np.asarray(counter, np.uint64)
     with np.errstate(over="ignore"):
-        key = mix(mix(seed + GOLDEN) + (np.uint64(stream) + np.uint64(1)) * GOLDEN)
-        return (mix(key + (counter + np.uint64(1)) * GOLDEN) >> np.uint64(11)) * 2.0**-53
+        key = splitmix64(splitmix64(seed + GOLDEN) + (np.uint64(stream) + np.uint64(1)) * GOLDEN)
+        return (splitmix64(key + (counter + np.uint64(1)) * GOLDEN) >> np.uint64(11)) * 2.0**-53
 
 
 def stream_number(purpose: str | int) -> int:

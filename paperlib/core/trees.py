@@ -18,7 +18,7 @@ from torch import Tensor
 
 from .describe import PLAIN
 from .linalg import Rows
-from .validation import whole
+from .validation import check_integer
 
 
 def tree_map(f: Callable[[Tensor], Tensor], tree: Any) -> Any:
@@ -32,7 +32,7 @@ def tree_map(f: Callable[[Tensor], Tensor], tree: Any) -> Any:
     return map_leaves(of_leaf, tree)
 
 
-def take(tree: Any, trials: Any) -> Any:
+def tree_take(tree: Any, trials: Any) -> Any:
     """The given trials of a state, context or world.
 
     A tensor of leading dimension 1 is all trials' and stays; so does that of a run of one trial.
@@ -43,7 +43,7 @@ def take(tree: Any, trials: Any) -> Any:
     return tree_map(lambda x: x if x.shape[0] == 1 else x[trials], tree)
 
 
-def where(mask: Tensor, a: Any, b: Any) -> Any:
+def tree_where(mask: Tensor, a: Any, b: Any) -> Any:
     """The rows of ``a`` in trials where ``mask`` holds, else those of ``b``; looks at no value.
 
     Tensors that trials share in both trees come to have R rows, unless they are one and the same.
@@ -56,8 +56,8 @@ def where(mask: Tensor, a: Any, b: Any) -> Any:
         ValueError: the trees differ in more than the tensors' values; with the path of the leaf.
     """
     # paths are compared first, because a leaf may be in the second tree alone
-    others = dict(leaves(b))
-    if odd := others.keys() ^ dict(leaves(a)).keys():
+    others = dict(list_leaves(b))
+    if odd := others.keys() ^ dict(list_leaves(a)).keys():
         raise ValueError(f"{min(odd)} is in one tree alone; allowed: trees of one structure")
 
     def pick(path: str, x: Any) -> Any:
@@ -91,7 +91,7 @@ def _joined(path: str, mask: Tensor, x: Tensor, y: Tensor) -> Tensor:
     return x if x is y else torch.where(rows, x, y)
 
 
-def refuse_shared(base: str, state: Any, trials: int) -> None:
+def check_unshared(base: str, state: Any, trials: int) -> None:
     """Check that a state can begin anew in some trials and go on in others.
 
     Args:
@@ -103,7 +103,7 @@ def refuse_shared(base: str, state: Any, trials: int) -> None:
             stand there. At R = 1 nobody can tell a shared row from its own.
     """
     own = lambda leaf: isinstance(leaf, Tensor) and leaf.dim() > 0 and len(leaf) == trials
-    if paths := [path for path, leaf in leaves(state) if leaf is not None and not own(leaf)]:
+    if paths := [path for path, leaf in list_leaves(state) if leaf is not None and not own(leaf)]:
         raise ValueError(
             f"base={base}, whose trials share {', '.join(paths)}; "
             f"allowed where trials restart apart: a learner whose state holds tensors of {trials} rows, "
@@ -120,11 +120,11 @@ def map_leaves(f: Callable[[str, Any], Any], tree: Any, name: str = "state") -> 
     return type(tree)(*kids) if hasattr(tree, "_fields") else tuple(kids)
 
 
-def leaves(tree: Any, name: str = "state") -> list[tuple[str, Any]]:
+def list_leaves(tree: Any, name: str = "state") -> list[tuple[str, Any]]:
     """Every leaf with its path, ``state.base.theta``."""
     if isinstance(tree, tuple):
         names = getattr(tree, "_fields", range(len(tree)))
-        return [leaf for key, kid in zip(names, tree) for leaf in leaves(kid, f"{name}.{key}")]
+        return [leaf for key, kid in zip(names, tree) for leaf in list_leaves(kid, f"{name}.{key}")]
     return [(name, tree)]
 
 
@@ -135,7 +135,7 @@ def pack(tree: Any, name: str = "state") -> tuple[dict[str, np.ndarray], dict[st
         ValueError: a leaf that has no portable form.
     """
     arrays, plain = {}, {}
-    for path, leaf in leaves(tree, name):
+    for path, leaf in list_leaves(tree, name):
         if isinstance(leaf, (Tensor, Rows)):
             arrays[path] = _numbers(leaf).detach().cpu().numpy()
         elif isinstance(leaf, PLAIN):
@@ -166,7 +166,7 @@ def state_bytes(state: Any, kinds: type | tuple[type, ...] = (Tensor, Rows)) -> 
 
     ``kinds``: of the leaves that count. For example, ``Rows`` counts histories alone.
     """
-    return sum(_numbers(leaf).nbytes for _, leaf in leaves(state) if isinstance(leaf, kinds))
+    return sum(_numbers(leaf).nbytes for _, leaf in list_leaves(state) if isinstance(leaf, kinds))
 
 
 def _numbers(leaf: Tensor | Rows) -> Tensor:
@@ -176,21 +176,21 @@ def _numbers(leaf: Tensor | Rows) -> Tensor:
 # Settings by trial --------------------------------------------------------------------------------------------
 
 
-def listed(trials: int | Sequence[int] | np.ndarray) -> tuple[Sequence[int], int | None]:
+def normalize_trials(trials: int | Sequence[int] | np.ndarray) -> tuple[Sequence[int], int | None]:
     """Which trials are played, as Python's integers, and of how many, where a number says so.
 
     Raises:
         ValueError: neither a number nor a list of numbers, none at all, or one below 0.
     """
     if not isinstance(trials, (Sequence, np.ndarray)) or isinstance(trials, (str, bytes)):
-        trials = whole("trials", trials)
+        trials = check_integer("trials", trials)
         return range(trials), trials
     if np.size(trials) < 1:
         raise ValueError(f"trials={trials!r}; allowed: at least one trial")
-    return [whole("trials", trial, least=0) for trial in trials], None
+    return [check_integer("trials", trial, least=0) for trial in trials], None
 
 
-def for_trials(config: Any, trials: Any, total: int | None = None, name: str = "learner") -> Any:
+def select_trials(config: Any, trials: Any, total: int | None = None, name: str = "learner") -> Any:
     """The configuration that the given trials play: of every setting by trial their rows, in their order.
 
     Args:
@@ -205,11 +205,12 @@ def for_trials(config: Any, trials: Any, total: int | None = None, name: str = "
     """
     if isinstance(config, dict):
         kids = {
-            key: for_trials(kid, trials, total, f"{name}[{key!r}]") for key, kid in config.items()
+            key: select_trials(kid, trials, total, f"{name}[{key!r}]")
+            for key, kid in config.items()
         }
         return kids if any(kids[key] is not config[key] for key in kids) else config
     if isinstance(config, (tuple, list)):
-        kids = [for_trials(kid, trials, total, f"{name}[{i}]") for i, kid in enumerate(config)]
+        kids = [select_trials(kid, trials, total, f"{name}[{i}]") for i, kid in enumerate(config)]
         if all(new is old for new, old in zip(kids, config)):
             return config
         return type(config)(*kids) if hasattr(config, "_fields") else type(config)(kids)
@@ -223,7 +224,7 @@ def for_trials(config: Any, trials: Any, total: int | None = None, name: str = "
         if isinstance(value, Tensor) and value.dim():
             part = _rows(value, trials, total, path)
         else:
-            part = for_trials(value, trials, total, path)
+            part = select_trials(value, trials, total, path)
         if part is not value:
             changed[field.name] = part
     return dataclasses.replace(config, **changed) if changed else config

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .describe import brief, plain
+from .describe import short_repr, to_python
 
 SMALLEST, LARGEST = 1e-30, 1e30
 CONDITION = 1e12  # a precision beyond so many times its ridge is inverted to few digits, or to none
@@ -36,9 +36,9 @@ def norm_slack(dim: int) -> float:
     return min((dim + 4) / 2 * SINGLE, 1e-3)
 
 
-def refuse(name: str, value: Any, allowed: str) -> None:
+def raise_invalid(name: str, value: Any, allowed: str) -> None:
     """Raise the ValueError that names the argument, its value and what is allowed."""
-    raise ValueError(f"{name}={brief(value)}; allowed: {allowed}")
+    raise ValueError(f"{name}={short_repr(value)}; allowed: {allowed}")
 
 
 def is_number(value: Any) -> bool:
@@ -46,13 +46,13 @@ def is_number(value: Any) -> bool:
 
     Torch takes no integer beyond int64, and float64 holds none beyond 2^53 exactly.
     """
-    value = plain(value)
+    value = to_python(value)
     if isinstance(value, int):
         return not isinstance(value, bool) and abs(value) <= 1 << 53
     return isinstance(value, float)
 
 
-def number(
+def check_number(
     name: str,
     value: Any,
     least: float = -LARGEST,
@@ -61,7 +61,7 @@ def number(
     by_trial: bool = False,
     zero: bool = False,
 ) -> float | Tensor:
-    """Return ``value``; raise ValueError unless it is a number from ``least`` to ``most``.
+    """Return ``value``; raise ValueError unless it is a number from ``smallest`` to ``most``.
 
     Args:
         by_trial: whether it may also be a tensor of one such number a trial, R.
@@ -74,17 +74,17 @@ def number(
         # in float32 a bound just below 1 would be 1
         good = fits and (value.device.type == "meta" or bool(inside(value.double()).all()))
     else:
-        value = plain(value)
+        value = to_python(value)
         good = is_number(value) and (least <= value <= most or (zero and value == 0))
     if not good:
         above = ", 0 or" if zero else " above 0," if least > 0 else ""
         trials = ", or a tensor of one for each trial" if by_trial else ""
         finite = "" if most == float("inf") else "finite "
-        refuse(name, value, f"a {finite}number{above} from {least:g} to {most:g}{trials}")
+        raise_invalid(name, value, f"a {finite}number{above} from {least:g} to {most:g}{trials}")
     return value
 
 
-def positive(
+def check_positive(
     name: str,
     value: float | Tensor,
     least: float = SMALLEST,
@@ -92,58 +92,60 @@ def positive(
     *,
     by_trial: bool = False,
 ) -> float | Tensor:
-    """Return ``value``; raise ValueError unless it, a number or ``by_trial`` one for each, is above 0, and neither too small nor too large to compute with."""
-    return number(name, value, least, most, by_trial=by_trial)
+    """Return ``value``; raise ValueError unless it, a number or ``per_trial_column`` one for each, is above 0, and neither too small nor too large to compute with."""
+    return check_number(name, value, least, most, by_trial=by_trial)
 
 
-def nonnegative(name: str, value: float | Tensor, *, by_trial: bool = False) -> float | Tensor:
-    """Return ``value``; raise ValueError unless it is 0 or as ``positive`` allows."""
-    return number(name, value, SMALLEST, by_trial=by_trial, zero=True)
+def check_nonnegative(
+    name: str, value: float | Tensor, *, by_trial: bool = False
+) -> float | Tensor:
+    """Return ``value``; raise ValueError unless it is 0 or as ``check_positive`` allows."""
+    return check_number(name, value, SMALLEST, by_trial=by_trial, zero=True)
 
 
-def probability(name: str, value: float) -> float:
+def check_probability(name: str, value: float) -> float:
     """Return ``value``, a failure probability; raise ValueError unless it lies in (0, 1], and not below 1e-30."""
-    return number(name, value, SMALLEST, 1.0)
+    return check_number(name, value, SMALLEST, 1.0)
 
 
-def coordinates(name: str, values: Any) -> tuple[float, ...]:
+def check_coordinates(name: str, values: Any) -> tuple[float, ...]:
     """Return ``values``; raise ValueError unless they are a tuple of one or more numbers, up to 1e30 in size."""
-    values = plain(values)
+    values = to_python(values)
     good = isinstance(values, tuple) and len(values) > 0
     if not (good and all(is_number(x) and -LARGEST <= x <= LARGEST for x in values)):
-        refuse(name, values, f"None, or a tuple of numbers from {-LARGEST:g} to {LARGEST:g}")
+        raise_invalid(name, values, f"None, or a tuple of numbers from {-LARGEST:g} to {LARGEST:g}")
     return values
 
 
-def whole(name: str, value: int, least: int = 1, most: int = INT64) -> int:
-    """Return ``value``; raise ValueError unless it is an integer from ``least`` to ``most``; 20.0 is none."""
-    value = plain(value)
+def check_integer(name: str, value: int, least: int = 1, most: int = INT64) -> int:
+    """Return ``value``; raise ValueError unless it is an integer from ``smallest`` to ``most``; 20.0 is none."""
+    value = to_python(value)
     good = isinstance(value, int) and not isinstance(value, bool)
     if not (good and least <= value <= most):
         upto = "below 2^63" if most == INT64 else f"at most {most}"
-        refuse(name, value, f"an integer, at least {least}, {upto}")
+        raise_invalid(name, value, f"an integer, at least {least}, {upto}")
     return value
 
 
-def size(name: str, value: int, least: int = 1) -> int:
+def check_size(name: str, value: int, least: int = 1) -> int:
     """Return ``value``; raise ValueError unless it is a whole number of which tensors may have as many entries."""
-    return whole(name, value, least, MOST)
+    return check_integer(name, value, least, MOST)
 
 
-def one_of(name: str, value: Any, allowed: Collection) -> Any:
+def check_in(name: str, value: Any, allowed: Collection) -> Any:
     """Return ``value``; raise ValueError unless it is one of ``allowed``, words, numbers or truth values; 1 is not True."""
-    value = plain(value)
+    value = to_python(value)
     same = lambda x: isinstance(x, bool) == isinstance(value, bool) and x == value
     if not (isinstance(value, (str, int, float)) and any(map(same, allowed))):
-        refuse(name, value, ", ".join(map(str, allowed)))
+        raise_invalid(name, value, ", ".join(map(str, allowed)))
     return value
 
 
-def array(name: str, values: Any) -> np.ndarray:
+def check_array(name: str, values: Any) -> np.ndarray:
     """A copy of finite numbers of any shape, float64.
 
     Raises:
-        ValueError: no such numbers: text, complex numbers, dates, ragged or masked arrays are none; it says ``name``.
+        ValueError: no such numbers: text, complex numbers, dates, ragged or masked arrays are none; it says ``qualified_name``.
     """
     try:
         given = np.array(_detached(values))
@@ -154,9 +156,9 @@ def array(name: str, values: Any) -> np.ndarray:
         with np.errstate(over="ignore"):  # to what is refused below
             found = given.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name}={brief(values)}; allowed: numbers") from error
+        raise ValueError(f"{name}={short_repr(values)}; allowed: numbers") from error
     if not np.isfinite(found).all():
-        refuse(name, values, "finite numbers")
+        raise_invalid(name, values, "finite numbers")
     return found
 
 
@@ -171,7 +173,7 @@ def _detached(values: Any) -> Any:
     return values
 
 
-def menu(arms: Tensor, arm: Tensor | None = None, name: str = "arms") -> None:
+def check_arms(arms: Tensor, arm: Tensor | None = None, name: str = "arms") -> None:
     """Check the arms on offer and the arm played.
 
     Args:
@@ -189,16 +191,16 @@ def menu(arms: Tensor, arm: Tensor | None = None, name: str = "arms") -> None:
         )
     if arms.device.type == "meta":
         return
-    finite(name, arms, LARGEST)
+    check_finite(name, arms, LARGEST)
     if arm is not None and not bool(((arm >= 0) & (arm < arms.shape[1])).all()):
         raise ValueError(f"arm={arm.tolist()}; allowed: 0..{arms.shape[1] - 1}")
 
 
-def finite(name: str, values: Tensor, most: float | None = None) -> None:
+def check_finite(name: str, values: Tensor, most: float | None = None) -> None:
     """Raise ValueError naming the first number that is not finite, or beyond ``most`` in size."""
     if values.device.type == "meta":
         return
     inside = values.isfinite() if most is None else values.abs() <= most
     if not bool(inside.all()):
         upto = "" if most is None else f", up to {most:g} in size"
-        refuse(name, values[~inside][0].item(), f"finite numbers{upto}")
+        raise_invalid(name, values[~inside][0].item(), f"finite numbers{upto}")

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..core.linalg import Rows, chosen, inner
-from ..core.rounds import Round, Stored, feedback
+from ..core.linalg import Rows, arm_dot, take_arm
+from ..core.rounds import Round, StateField, observed_feedback
 from ..core.trees import state_bytes
 from .model.setting import Setting
 
 
-def memory(seen: Round) -> Tensor:
+def memory_bytes(seen: Round) -> Tensor:
     """A probe: bytes of the state and of its history after the round, for each trial, R x 2."""
     held = torch.tensor(
         [state_bytes(seen.after), state_bytes(seen.after, Rows)], dtype=torch.float64
@@ -25,17 +25,17 @@ def memory(seen: Round) -> Tensor:
 
 def played_arm(round: Round) -> Tensor:
     """X_t, R x d."""
-    return chosen(round.context, round.action)
+    return take_arm(round.context, round.action)
 
 
 def true_parameter(round: Round) -> Tensor:
     """theta*, R x d: an oracle quantity, from the world."""
-    return round.world.theta.expand(len(round.action), -1)
+    return round.instance.theta.expand(len(round.action), -1)
 
 
 def best_parameter(round: Round) -> Tensor:
     """max_x x^T theta* over the round's arms, R: an oracle quantity."""
-    return inner(round.context, true_parameter(round)).amax(1)
+    return arm_dot(round.context, true_parameter(round)).amax(1)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class RadiusRatio:
 
 
 @dataclass(frozen=True)
-class Behind:
+class OptimismGap:
     """How far X_t is behind the most optimistic arm, relative to the largest index and S, R: 0 up to rounding.
 
     The index is x^T theta_t + beta_t ||x||_{H_t^{-1}}, with ``Setting.radius`` and a Cholesky factor of the state's
@@ -67,16 +67,16 @@ class Behind:
         arms = round.context.expand(len(round.action), -1, -1)
         factor = torch.linalg.cholesky(round.before.precision)
         width = torch.linalg.solve_triangular(factor, arms.mT, upper=False).norm(dim=1)
-        index = inner(arms, round.before.theta) + self.setting.radius(round.t + 1) * width
+        index = arm_dot(arms, round.before.theta) + self.setting.radius(round.t + 1) * width
         best, played = index.amax(1), index.gather(1, round.action.unsqueeze(1)).squeeze(1)
         return (best - played) / (best.abs() + self.setting.norm_bound)
 
 
 # of a replay: "next_theta" is theta_{t+1}, after the round's reward
 PROBES = {
-    "next_theta": Stored("theta"),
+    "next_theta": StateField("theta"),
     "arm": played_arm,
-    "reward": feedback,
+    "reward": observed_feedback,
     "best": best_parameter,
     "truth": true_parameter,
 }

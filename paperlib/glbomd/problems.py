@@ -16,16 +16,16 @@ import torch
 from torch import Tensor
 
 from ..core import fields
-from ..core.describe import frozen
-from ..core.linalg import chosen_mean, inner
+from ..core.describe import frozen_dataclass
+from ..core.linalg import arm_dot, take_mean
 from ..core.streams import Draw
-from ..core.validation import LARGEST, positive
+from ..core.validation import LARGEST, check_positive
 from .model.links import Bernoulli, Link, Poisson, known_link
 
 LARGEST_NORM = 27.0  # with Poisson rewards, of means up to e^S
 
 
-class Moment(NamedTuple):
+class RoundInstance(NamedTuple):
     """One round as the problem knows it."""
 
     arms: Tensor  # R x K x d, or 1 x K x d where the trials share them
@@ -33,11 +33,11 @@ class Moment(NamedTuple):
     best: Tensor  # R or 1, the largest of them
 
 
-class World(NamedTuple):
+class BanditInstance(NamedTuple):
     """A problem with its randomness settled; only rewards remain to be drawn."""
 
     theta: Tensor | None  # R x d or 1 x d, theta*; None where no linear model holds
-    rounds: Sequence[Moment]  # what round t = 0, 1, ... looks like
+    rounds: Sequence[RoundInstance]  # what round t = 0, 1, ... looks like
 
 
 class Bandit:
@@ -50,22 +50,22 @@ class Bandit:
         known_link(self.link)
         # counts of a mean e^S stay below the largest that learners take
         counts = isinstance(self.link, Poisson)
-        positive("norm", self.norm, most=LARGEST_NORM if counts else LARGEST)
+        check_positive("norm", self.norm, most=LARGEST_NORM if counts else LARGEST)
 
-    def context(self, world: World, t: int) -> Tensor:
+    def context(self, instance: BanditInstance, t: int) -> Tensor:
         """The arms on offer in round t, R x K x d or 1 x K x d."""
-        return world.rounds[t].arms
+        return instance.rounds[t].arms
 
     def respond(
-        self, world: World, t: int, action: Tensor, wants: str, draw: Draw
+        self, instance: BanditInstance, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
         """Reward and regret of the arms ``action`` (R indices), R each."""
-        _, means, best = world.rounds[t]
-        mean = chosen_mean(means, action)
+        _, means, best = instance.rounds[t]
+        mean = take_mean(means, action)
         return self.link.sample(mean, draw.uniform("reward")), best - mean
 
 
-class Known(Bandit):
+class KnownBandit(Bandit):
     """Arms and theta* that are the same in every trial and known before a run: oracle quantities.
 
     Subclasses define ``natural(horizon)``, z = x^T theta* of all arms, T x K; learners never see it.
@@ -114,8 +114,8 @@ def sphere_instance(dim: int, arms: int, seed: int, horizon: int) -> tuple[np.nd
     return theta, x[:horizon]
 
 
-@frozen
-class SphereArms(Known):
+@frozen_dataclass
+class SphereArms(KnownBandit):
     """K fresh arms each round, uniform in the unit ball, and theta* on the sphere of radius S.
 
     Source: Zhang, Xu, Zhao & Sugiyama (2025), Figures 1-3. One instance serves all trials, which differ in
@@ -140,16 +140,16 @@ class SphereArms(Known):
         theta, arms = sphere_instance(self.dim, self.arms, self.seed, horizon)
         return arms @ (self.norm * theta)
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> BanditInstance:
         """The instance for ``horizon`` rounds."""
         theta, arms = sphere_instance(self.dim, self.arms, self.seed, horizon)
         values = (self.norm * theta, arms, self.means(horizon))
         theta, arms, means = (torch.tensor(x, **tkwargs) for x in values)
-        rounds = map(Moment, arms.split(1), means.split(1), means.amax(1).split(1))
-        return World(theta.unsqueeze(0), tuple(rounds))
+        rounds = map(RoundInstance, arms.split(1), means.split(1), means.amax(1).split(1))
+        return BanditInstance(theta.unsqueeze(0), tuple(rounds))
 
 
-@frozen
+@frozen_dataclass
 class FixedArms(Bandit):
     """One arm set for all rounds and a theta* per trial, uniform on the sphere of radius S.
 
@@ -173,7 +173,7 @@ class FixedArms(Bandit):
     seed: int = fields.whole(0, least=0)
     per_trial: bool = fields.one_of((False, True), False)
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> BanditInstance:
         """The arm set and the trials' theta*, drawn from their streams (purpose "problem theta")."""
         if self.per_trial:
             v = draw.normal("problem direction", self.arms, self.dim)
@@ -185,5 +185,5 @@ class FixedArms(Bandit):
         length = rho ** (1 / self.dim) if self.shape == "ball" else torch.ones_like(rho)
         arms = v * (length / torch.linalg.vector_norm(v, dim=-1)).unsqueeze(-1)
         theta = self.norm * draw.sphere("problem theta", self.dim)
-        means = self.link.mean(inner(arms, theta))
-        return World(theta, (Moment(arms, means, means.amax(1)),) * horizon)
+        means = self.link.mean(arm_dot(arms, theta))
+        return BanditInstance(theta, (RoundInstance(arms, means, means.amax(1)),) * horizon)

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from ..asktell import optimizer as shared
-from ..asktell.inputs import host, real_number, warn
-from ..asktell.records import Failure, Now
-from ..core.describe import brief
+from ..asktell.inputs import real_number, to_numpy, warn_caller
+from ..asktell.records import Failure, TrialState
+from ..core.describe import short_repr
 from ..core.streams import Draw
-from ..core.validation import LARGEST, one_of, refuse, size, whole
+from ..core.validation import LARGEST, check_in, check_integer, check_size, raise_invalid
 from ..maths.bounds import Bounds
 from .learners.goucb import GOUCB, TrustRegion
 from .learners.gp import GP
@@ -47,7 +47,7 @@ class Found(NamedTuple):
     log: list[Evaluation]
 
 
-class Optimizer(shared.Built):
+class Optimizer(shared.PaperOptimizer):
     """Maximizes a function that is costly to evaluate, on named dimensions.
 
     ::
@@ -92,9 +92,9 @@ class Optimizer(shared.Built):
         device: str | torch.device | None = None,
     ):
         if not isinstance(space, Space):
-            refuse("space", space, "Space([...]) of Real, Integer and Category")
-        one_of("policy", policy, POLICIES)
-        n_init = size("n_init", n_init)
+            raise_invalid("space", space, "Space([...]) of Real, Integer and Category")
+        check_in("policy", policy, POLICIES)
+        n_init = check_size("n_init", n_init)
         self.space = space
         with torch.inference_mode(False):
             zero = torch.zeros(space.size, dtype=torch.float64)
@@ -104,7 +104,7 @@ class Optimizer(shared.Built):
         self._texts = {}  # of points, by their coordinates: each is decoded once
         self._settings()  # refuses now what could not be saved later
         if not (hasattr(self.state, "x") and hasattr(self.state, "y")):
-            refuse("learner", own, "one whose state has points x and answers y")
+            raise_invalid("learner", own, "one whose state has points x and answers y")
 
     def _native(self, point: np.ndarray) -> dict[str, Any]:
         return self.space.decode(point)
@@ -146,7 +146,7 @@ class Optimizer(shared.Built):
         Raises:
             ValueError: a point outside the space, or a reason that is a finite number; nothing is recorded.
         """
-        self._now = self._failed(self._now, _record(x), shared.reason_text(reason, LARGEST))
+        self._now = self._failed(self._now, _record(x), shared.failure_reason(reason, LARGEST))
 
     @property
     def failures(self) -> list[Failure]:
@@ -158,15 +158,15 @@ class Optimizer(shared.Built):
         """All evaluations, in the order told."""
         return self._log(self._now)
 
-    def _failures(self, now: Now) -> list[Failure]:
+    def _failures(self, now: TrialState) -> list[Failure]:
         decoded = lambda failure: self.space.decode(failure.action)
         return [failure._replace(action=decoded(failure)) for failure in now.failures]
 
-    def _log(self, now: Now) -> list[Evaluation]:
+    def _log(self, now: TrialState) -> list[Evaluation]:
         failures, skipped = self._failures(now), now.skipped  # skipped ones came before any answer
         first = [Evaluation(failure.action, None, failure.reason) for failure in failures[:skipped]]
         later = {failure.round: failure.reason for failure in failures[skipped:]}
-        points = host(self.context.native(now.state.x.view)[0])
+        points = to_numpy(self.context.native(now.state.x.view)[0])
         heard = zip(points, now.state.y.view[0].tolist(), strict=True)
         return first + [
             Evaluation(self.space.decode(u), None if t in later else y, later.get(t))
@@ -187,14 +187,14 @@ class Optimizer(shared.Built):
         Raises:
             ValueError: no answer yet, for "uniform" none after the first ``n_init``, or as ``predict``.
         """
-        one_of("how", how, ("observed", "model", "uniform"))
+        check_in("how", how, ("observed", "model", "uniform"))
         if not self.rounds:
-            refuse("answers", 0, "at least one")
+            raise_invalid("answers", 0, "at least one")
         heard = self.log[self._now.skipped :]
         if how == "uniform":
             late = [x for x in heard[getattr(self.learner, "n_init", 0) :] if x.failure is None]
             if not late:
-                refuse("answers", len(heard), f"more than n_init = {self.learner.n_init}")
+                raise_invalid("answers", len(heard), f"more than n_init = {self.learner.n_init}")
             at = self._draw(self._now).uniform("recommend").item()
             return late[int(at * len(late))].x
         score = self._predicted(self._points()).mean if how == "model" else [x.y for x in heard]
@@ -209,22 +209,22 @@ class Optimizer(shared.Built):
         """
         points = _records(points)
         if not isinstance(points, (list, tuple)) or not points:
-            refuse("points", points, "a list of points, not empty")
+            raise_invalid("points", points, "a list of points, not empty")
         at = np.stack([self.space.encode(x) for x in points])
         return self._predicted(torch.from_numpy(at).unsqueeze(0).to(self.device))
 
     def _predicted(self, at: Tensor) -> Prediction:
         if not hasattr(self.learner, "predict"):
-            refuse(
+            raise_invalid(
                 "learner",
                 self.learner,
                 'one that predicts, as those of policy="gp" and "practical" do',
             )
         if not self.rounds:
-            refuse("answers", 0, "at least one")
+            raise_invalid("answers", 0, "at least one")
         with torch.no_grad():
             found = self.learner.predict(self.state, self.context, at)
-        return Prediction(*(host(x[0]) for x in found))
+        return Prediction(*(to_numpy(x[0]) for x in found))
 
     def _take_up(self, path: str | os.PathLike, head: dict, arrays: dict[str, np.ndarray]) -> None:
         """What was being evaluated at the save may be told, and is heard at the point that the learner meant."""
@@ -233,7 +233,7 @@ class Optimizer(shared.Built):
 
     def _choice(self, state: Any, context: Any, draw: Draw) -> tuple[Tensor, Any]:
         action, pending = super()._choice(state, context, draw)
-        nearest = self.space.nearest(host(action[0]))
+        nearest = self.space.nearest(to_numpy(action[0]))
         return torch.from_numpy(nearest).unsqueeze(0).to(action.device), pending
 
     def _action(self, x: Any, context: Any = None, name: str = "x") -> Tensor:
@@ -243,13 +243,13 @@ class Optimizer(shared.Built):
             return asked
         return torch.from_numpy(found).unsqueeze(0).to(self.device)
 
-    def _heard(self, now: Now, x: Any, y: Any, update: Callable | None = None) -> Now:
+    def _heard(self, now: TrialState, x: Any, y: Any, update: Callable | None = None) -> TrialState:
         try:
             answer = real_number("y", y)
         except ValueError as error:
             raise ValueError(f"{error}; pass an exception, or words, to fail") from error
         if not abs(answer) <= LARGEST:  # NaN is not
-            return self._failed(now, x, brief(y), update)
+            return self._failed(now, x, short_repr(y), update)
         after, asked = super()._heard(now, x, answer, update), self._action(x) is now.proposed
         if now.warned or not asked or not self._is_wasted(after, answer):
             return after
@@ -260,17 +260,20 @@ class Optimizer(shared.Built):
         fewer = (
             "If the function has no noise and the space has few points, fewer evaluations suffice"
         )
-        point = brief(self._log(after)[-1].x)
-        warn(
+        point = short_repr(self._log(after)[-1].x)
+        warn_caller(
             f"{point} was evaluated again and gave exactly the same answer. {search_on if stays else fewer}"
         )
         return after._replace(warned=True)
 
-    def _is_wasted(self, now: Now, answer: float) -> bool:
+    def _is_wasted(self, now: TrialState, answer: float) -> bool:
         """Whether the last answer is one that its point gave before, and no point has given two: noise would show."""
         if not bool((now.state.y.view[0, :-1] == answer).any()):
             return False
-        points, found = list(map(self._text, host(self.context.native(now.state.x.view)[0]))), {}
+        points, found = (
+            list(map(self._text, to_numpy(self.context.native(now.state.x.view)[0]))),
+            {},
+        )
         failed = {failure.round for failure in now.failures[now.skipped :]}
         for t, (point, y) in enumerate(zip(points, now.state.y.view[0].tolist()), 1):
             if t not in failed:
@@ -284,7 +287,9 @@ class Optimizer(shared.Built):
             self._texts[key] = repr(self.space.decode(u))
         return self._texts[key]
 
-    def _failed(self, now: Now, x: Any, why: str, update: Callable | None = None) -> Now:
+    def _failed(
+        self, now: TrialState, x: Any, why: str, update: Callable | None = None
+    ) -> TrialState:
         """A failed evaluation is heard as the lowest answer so far; before there is any, the draws alone move on."""
         failure = Failure(now.rounds + 1, tuple(self._action(x)[0].tolist()), why)
         if now.rounds:
@@ -294,7 +299,7 @@ class Optimizer(shared.Built):
             now = now.settled(self._action(x))
         return now._replace(failures=(*now.failures, failure))
 
-    def _check_entry(self, now: Now, x: Any, y: Any, names: tuple[str, str]) -> None:
+    def _check_entry(self, now: TrialState, x: Any, y: Any, names: tuple[str, str]) -> None:
         real_number(names[1], y)
         try:
             self._action(x)
@@ -321,7 +326,9 @@ def _record(x: Any) -> Any:
     if not _is_table(x):
         return x.to_dict() if hasattr(x, "to_dict") else x
     if len(x) != 1:
-        refuse("x", x, f"one point: a table of 1 row, not of {len(x)}; observe takes several")
+        raise_invalid(
+            "x", x, f"one point: a table of 1 row, not of {len(x)}; observe takes several"
+        )
     return x.to_dict("records")[0]
 
 
@@ -376,15 +383,15 @@ def minimize(
         ValueError: an argument out of range, or a value that is not one real number.
     """
     if not callable(function):
-        refuse("function", function, "a function of a dict of values by name")
-    evaluations = whole("evaluations", evaluations)
+        raise_invalid("function", function, "a function of a dict of values by name")
+    evaluations = check_integer("evaluations", evaluations)
     _check_catch(catch)
     search = Optimizer(space, policy, n_init, evaluations, seed, learner)
     try:
         for _ in range(evaluations):
             _evaluate(search, function, catch)
         if all(entry.failure is not None for entry in search.log):
-            warn(
+            warn_caller(
                 f"all {evaluations} evaluations failed, the last one with {search.log[-1].failure}"
             )
     except KeyboardInterrupt:
@@ -416,7 +423,7 @@ def _evaluate(search: Optimizer, function: Callable, catch: Any) -> None:
 def _check_catch(catch: Any) -> None:
     kinds = catch if isinstance(catch, tuple) else (catch,)
     if not all(isinstance(kind, type) and issubclass(kind, BaseException) for kind in kinds):
-        refuse("catch", catch, "a class of exceptions, or a tuple of them")
+        raise_invalid("catch", catch, "a class of exceptions, or a tuple of them")
 
 
 def _least(search: Optimizer) -> Found:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ..core.rounds import Probe, Round
-from ..core.validation import refuse
+from ..core.validation import raise_invalid
 
 # What was played and heard -----------------------------------------------------------------------------------
 
@@ -22,7 +22,7 @@ def played(seen: Round) -> Tensor:
     return seen.action
 
 
-def heard(seen: Round) -> Tensor:
+def noisy_value(seen: Round) -> Tensor:
     """The answer with its noise, R."""
     return seen.feedback
 
@@ -38,7 +38,7 @@ class Value:
     problem: Any  # with ``value(world, x)``
 
     def __call__(self, seen: Round) -> Tensor:
-        return self.problem.value(seen.world, seen.action)
+        return self.problem.value(seen.instance, seen.action)
 
 
 # What GO-UCB believes ----------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ def estimate(seen: Round) -> Tensor:
     return seen.before.w
 
 
-def ended(seen: Round) -> Tensor:
+def final_estimate(seen: Round) -> Tensor:
     """The estimate after the round, R x dw."""
     return seen.after.w
 
@@ -69,7 +69,7 @@ class Ball:
 
     def __post_init__(self):
         if self.learner.scaling != "none":
-            refuse("learner.scaling", self.learner.scaling, "none")
+            raise_invalid("learner.scaling", self.learner.scaling, "none")
 
     def __call__(self, seen: Round) -> Tensor:
         learner, before, x = self.learner, seen.before, seen.action.unsqueeze(1)
@@ -84,26 +84,26 @@ class Ball:
 # How little the printed settings do --------------------------------------------------------------------------
 
 
-def change(seen: Round) -> Tensor:
+def weight_change(seen: Round) -> Tensor:
     """||w_0 - start|| / ||start||, R: what the oracle of Phase I did to the parameters."""
     norm = lambda w: torch.linalg.vector_norm(w, dim=1)
     return norm(seen.after.w0 - seen.after.anchor) / norm(seen.after.anchor)
 
 
-def ratio(seen: Round) -> Tensor:
+def ball_ratio(seen: Round) -> Tensor:
     """Largest ||w - w_t||^2_Sigma / beta_t on the way of the round's search, R."""
     return seen.before.ratio
 
 
-def moved(seen: Round) -> Tensor:
+def search_distance(seen: Round) -> Tensor:
     """How far the round's search went, R, in the model's coordinates."""
     return seen.before.moved
 
 
 INERTNESS = {
-    "change": Probe(change, "final"),
-    "ratio": Probe(ratio, "max"),
-    "moved": moved,
+    "change": Probe(weight_change, "final"),
+    "ratio": Probe(ball_ratio, "max"),
+    "moved": search_distance,
 }
 
 
@@ -112,12 +112,12 @@ def best(problem: Any) -> Probe:
     return Probe(Value(problem), "max")
 
 
-def recording(learner: Any) -> dict[str, Any]:
+def recording_probes(learner: Any) -> dict[str, Any]:
     """What ``companion.goucb.proofs.phase_2.Replay.of`` takes; every round has to be recorded. ``learner``: as in ``Ball``."""
     return {
         "x": played,
-        "y": heard,
+        "y": noisy_value,
         "w": estimate,
         "ball": Ball(learner),
-        "end": Probe(ended, "final"),
+        "end": Probe(final_estimate, "final"),
     }

@@ -19,19 +19,28 @@ from torch import Tensor
 
 from ..core import fields
 from ..core.contracts import Tags
-from ..core.describe import brief, frozen
-from ..core.linalg import Array, any_on_host, filled, light, needed, over_root, places, tensors
+from ..core.describe import frozen_dataclass, short_repr
+from ..core.linalg import (
+    Array,
+    any_on_host,
+    any_or_unknown,
+    arange_like,
+    as_numpy_if_cpu,
+    as_tensors,
+    divide_by_sqrt,
+    masked_fill,
+)
 from ..core.streams import Draw
 from ..core.trees import tree_map
-from ..core.validation import refuse, whole
-from .wrapper import Wrapper, check_restart, counted, logged, unlogged
+from ..core.validation import check_integer, raise_invalid
+from .wrapper import Wrapper, check_restart, count_restarts, empty_log, log_restart
 
 ANYTIME = 32  # orders without a horizon: 2^32 rounds
 SCHEDULE = "schedule"  # purpose of the coins
 STEP = 64  # index m of round t has the counter STEP t + m: a coin belongs to its window alone
 
 
-class State(NamedTuple):
+class MultiscaleState(NamedTuple):
     """The thread that plays, those that pause, and a block's sums."""
 
     base: Any  # the active thread's state, R rows
@@ -50,7 +59,7 @@ class State(NamedTuple):
     horizon: int | None
 
 
-class Table(NamedTuple):
+class Schedule(NamedTuple):
     """What follows from the number of orders alone."""
 
     past: Array  # O int64, 2^m - 1
@@ -61,20 +70,20 @@ class Table(NamedTuple):
 
 
 @functools.lru_cache(maxsize=64)
-def table(orders: int, least: int, device: str | None) -> Table:
+def make_schedule(orders: int, least: int, device: str | None) -> Schedule:
     """The schedule's numbers; ``device``: None for numpy."""
     m = range(orders)
     scheduled = lambda n, m: m == n or least <= m < n
     # rho(2^n) / rho(2^m) for rho(t) = c / sqrt(t): 1 for the block's own window, which covers every round
     chance = [[2 ** (-(n - i) / 2) if scheduled(n, i) else -1.0 for i in m] for n in m]
-    found = Table(
+    found = Schedule(
         np.array([(1 << i) - 1 for i in m]),
         np.array([1 << i for i in m]),
         np.array(chance),
         np.array([0.5**i for i in m]),
         np.array([(2.0**i) ** 0.5 for i in m]),
     )
-    return found if device is None else Table(*(torch.from_numpy(x).to(device) for x in found))
+    return found if device is None else Schedule(*(torch.from_numpy(x).to(device) for x in found))
 
 
 def first_true(mask: Array) -> Array:
@@ -85,42 +94,42 @@ def first_true(mask: Array) -> Array:
 # Threads at rest ----------------------------------------------------------------------------------------------
 
 
-def width(tree: Any) -> int:
+def state_width(tree: Any) -> int:
     """W of a state."""
-    return sum(x.shape[1:].numel() for x in flat(tree))
+    return sum(x.shape[1:].numel() for x in flatten_state(tree))
 
 
-def flat(tree: Any) -> list[Tensor]:
+def flatten_state(tree: Any) -> list[Tensor]:
     """The tensors of a state in order."""
     if isinstance(tree, Tensor):
         return [tree]
-    return [] if tree is None else [x for part in tree for x in flat(part)]
+    return [] if tree is None else [x for part in tree for x in flatten_state(part)]
 
 
-def packed(tree: Any) -> Array:
+def pack_state(tree: Any) -> Array:
     """The numbers of each trial, ``light``; integers up to 2^53 are exact.
 
     Numpy arrays come as columns, W x R, which write whole leaves at once; tensors as rows, R x W, which need no transposes.
     """
-    parts = light(*flat(tree))
+    parts = as_numpy_if_cpu(*flatten_state(tree))
     if isinstance(parts[0], np.ndarray):
         rows = [x.mT if x.ndim == 2 else x.reshape(len(x), -1).T for x in parts]
         return np.concatenate(rows, 0, dtype=np.float64, casting="unsafe")
-    joined = [torch.stack(x, 1) if x[0].ndim == 1 else x[0].flatten(1) for x in runs(tree)]
+    joined = [torch.stack(x, 1) if x[0].ndim == 1 else x[0].flatten(1) for x in group_leaves(tree)]
     return torch.cat([x.to(torch.float64) for x in joined], 1)
 
 
-def runs(tree: Any) -> list[list[Tensor]]:
+def group_leaves(tree: Any) -> list[list[Tensor]]:
     """The tensors of a state in order. Neighbors of one number per trial and one dtype share a list."""
     kind = lambda x: x.dtype if x.ndim == 1 else object()
-    return [list(run) for _, run in itertools.groupby(flat(tree), kind)]
+    return [list(run) for _, run in itertools.groupby(flatten_state(tree), kind)]
 
 
-def unpacked(numbers: Array, like: Any) -> Any:
+def unpack_state(numbers: Array, like: Any) -> Any:
     """The way back; structure, shapes and dtypes from ``like``."""
     axis = 0 if isinstance(numbers, np.ndarray) else 1
-    groups = runs(like)
-    parts = tensors(numbers)[0].split([width(run) for run in groups], axis)
+    groups = group_leaves(like)
+    parts = as_tensors(numbers)[0].split([state_width(run) for run in groups], axis)
     found = itertools.chain.from_iterable(map(_parted, parts, groups, itertools.repeat(axis)))
     return tree_map(lambda x: next(found), like)
 
@@ -155,12 +164,12 @@ def check_threads(base: Any, state: Any, trials: int, context: Any, **tkwargs) -
     good = isinstance(bar, Tensor) and bar.shape == (trials + 1,) and bar.is_floating_point()
     if not good or (bar.device.type != "meta" and not bool(bar.isfinite().all())):
         raise ValueError(
-            f"base={type(base).__name__}, whose optimistic returns {brief(bar)}; "
+            f"base={type(base).__name__}, whose optimistic returns {short_repr(bar)}; "
             f"allowed: a tensor of {trials + 1} finite numbers, one a trial"
         )
 
 
-def exchanged(
+def swap_threads(
     playing: Any, fresh: Any, paused: Tensor, active: Array, plays: Array, opens: Array
 ) -> tuple[Any, Tensor]:
     """Where the order that plays changes or opens, its thread goes to its row and another comes out; new ones go to theirs.
@@ -178,8 +187,8 @@ def exchanged(
     Returns:
         The state that plays, and the threads at rest.
     """
-    mine, (rows,) = packed(playing), light(paused)
-    new = mine if fresh is None else packed(fresh)
+    mine, (rows,) = pack_state(playing), as_numpy_if_cpu(paused)
+    new = mine if fresh is None else pack_state(fresh)
     if isinstance(rows, np.ndarray):
         rows, (trial,) = rows.copy(), ((plays != active) | opens.any(1)).nonzero()
         rows[trial, active[trial]] = mine[:, trial].T
@@ -189,18 +198,18 @@ def exchanged(
         rows[trial, plays[trial]] = 0.0
     else:
         # a thread that goes on playing goes to its row and comes out again
-        trial = places(len(plays), plays)
+        trial = arange_like(len(plays), plays)
         rows = rows.index_put((trial, active), mine)
         rows = torch.where(opens[:, :, None], new[:, None], rows)
         mine = rows[trial, plays]
         rows.index_put_((trial, plays), rows.new_zeros(()))
-    return unpacked(mine, playing), tensors(rows)[0]
+    return unpack_state(mine, playing), as_tensors(rows)[0]
 
 
 # The schedule ------------------------------------------------------------------------------------------------
 
 
-@frozen
+@frozen_dataclass
 class Multiscale(Wrapper):
     """A schedule of windows of lengths 1, 2, 4, ..., each a copy of the base, the shortest of which plays, and restarts.
 
@@ -233,30 +242,34 @@ class Multiscale(Wrapper):
         lacking = [name for name in parts if not callable(getattr(self.base, name, None))]
         if lacking:
             kind = type(self.base).__name__
-            refuse("base", self.base, f"a learner with {' and '.join(lacking)}, which {kind} lacks")
+            raise_invalid(
+                "base", self.base, f"a learner with {' and '.join(lacking)}, which {kind} lacks"
+            )
         named = lambda x: isinstance(x, str) and x in ("A1", "A2")
         if not (isinstance(self.logarithmic, tuple) and all(map(named, self.logarithmic))):
-            refuse("logarithmic", self.logarithmic, "a tuple of A1, A2, one of them or none")
+            raise_invalid("logarithmic", self.logarithmic, "a tuple of A1, A2, one of them or none")
 
-    def init(self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs
+    ) -> MultiscaleState:
         """Before the first block.
 
         Raises:
             ValueError: a base whose trials share something, or whose ``restart`` or ``optimistic`` returns something else.
         """
         if horizon is not None:
-            horizon = whole("horizon", horizon)
+            horizon = check_integer("horizon", horizon)
         base = self.base.init(trials, context, None, draw, **tkwargs)
         check_threads(self.base, base, trials, context, **tkwargs)
         orders = ANYTIME if horizon is None else horizon.bit_length()  # M = floor(log2 T)
         # Departure: a block's own window is opened whatever the least order, so that every round is covered.
         zero = torch.zeros(trials, **tkwargs)
-        none, log = unlogged(trials, 3, device=zero.device)
+        none, log = empty_log(trials, 3, device=zero.device)
         sums = torch.zeros(trials, orders, **tkwargs)
-        return State(
+        return MultiscaleState(
             base=base,
             paused=torch.zeros(
-                trials, orders, width(base), dtype=torch.float64, device=zero.device
+                trials, orders, state_width(base), dtype=torch.float64, device=zero.device
             ),
             active=none,
             live=sums > 0,
@@ -277,7 +290,7 @@ class Multiscale(Wrapper):
         """The base's; windows open in ``select``."""
         return super().tags._replace(prepares=True)
 
-    def _level(self, name: str, state: State) -> float:
+    def _level(self, name: str, state: MultiscaleState) -> float:
         """What a threshold is multiplied by: 1 or log2 T + 1, without a horizon that of the rounds so far."""
         if name not in self.logarithmic:
             return 1.0
@@ -285,52 +298,60 @@ class Multiscale(Wrapper):
             return 1.0 + (state.rounds + 1).bit_length()
         return 1.0 + math.log2(state.horizon)
 
-    def _limit(self, name: str, state: State) -> float | Array:
+    def _limit(self, name: str, state: MultiscaleState) -> float | Array:
         """A threshold times its level, a number or R."""
         value, level = getattr(self, name), self._level(name, state)
         if not isinstance(value, Tensor):
             return value * level
         # torch would multiply integers in float32
-        return light(value if value.is_floating_point() else value.double())[0] * level
+        return as_numpy_if_cpu(value if value.is_floating_point() else value.double())[0] * level
 
-    def _table(self, live: Array) -> Table:
+    def _table(self, live: Array) -> Schedule:
         device = None if isinstance(live, np.ndarray) else str(live.device)
-        return table(live.shape[1], self.least_order, device)
+        return make_schedule(live.shape[1], self.least_order, device)
 
-    def select(self, state: State, context: Any, draw: Draw) -> tuple[Tensor, State]:
+    def select(
+        self, state: MultiscaleState, context: Any, draw: Draw
+    ) -> tuple[Tensor, MultiscaleState]:
         """Begin a block and open windows where it is time; the shortest scheduled window that covers the round plays."""
         orders = state.live.shape[1]
         coins = draw.uniform(SCHEDULE, orders, counter=lambda t: STEP * t)
-        coins, active, live, opened, n, played, heard = light(coins, *state[2:7], state.heard)
+        coins, active, live, opened, n, played, heard = as_numpy_if_cpu(
+            coins, *state[2:7], state.heard
+        )
         known, xp = self._table(live), np if isinstance(live, np.ndarray) else torch
         over, sums = played == known.length[n], state[5:10]  # of n, played, least, excess, heard
-        if needed(over):  # the block is full: the next is twice as long
+        if any_or_unknown(over):  # the block is full: the next is twice as long
             # beyond the horizon there is none twice as long: blocks of the largest order are repeated
             n = (n + over).clip(max=orders - 1)
-            least, excess = light(state.least, state.excess)
-            played, least = filled(played, over, 0), filled(least, over, math.inf)
-            excess, heard = filled(excess, over, 0.0), filled(heard, over, 0.0)
-            sums = tensors(n, played, least, excess, heard)
+            least, excess = as_numpy_if_cpu(state.least, state.excess)
+            played, least = masked_fill(played, over, 0), masked_fill(least, over, math.inf)
+            excess, heard = masked_fill(excess, over, 0.0), masked_fill(heard, over, 0.0)
+            sums = as_tensors(n, played, least, excess, heard)
         begins = (played[:, None] & known.past) == 0  # a window of order m would
         heads = coins < known.chance[n]
         opens, live = begins & heads, xp.where(begins, heads, live)
         opened = xp.where(begins, heard[:, None], opened)
         plays = first_true(live)
         base, paused = state.base, state.paused
-        new = needed(opens)
-        if new or needed(plays != active):
+        new = any_or_unknown(opens)
+        if new or any_or_unknown(plays != active):
             fresh = self.base.restart(base, context, None, draw) if new else None
-            base, paused = exchanged(base, fresh, paused, active, plays, opens)
+            base, paused = swap_threads(base, fresh, paused, active, plays, opens)
         action, base = self.base.select(base, context, draw)
-        return action, State(base, paused, *tensors(plays, live, opened), *sums, *state[10:])
+        return action, MultiscaleState(
+            base, paused, *as_tensors(plays, live, opened), *sums, *state[10:]
+        )
 
     def update(
-        self, state: State, context: Any, action: Tensor, feedback: Tensor, draw: Draw
-    ) -> State:
+        self, state: MultiscaleState, context: Any, action: Tensor, feedback: Tensor, draw: Draw
+    ) -> MultiscaleState:
         """The active thread hears; both tests; where one fails, everything is forgotten and block 0 begins."""
         base = self.base.update(state.base, context, action, feedback, draw)
-        bar, y, live, opened = light(self.base.optimistic(base), feedback, state.live, state.opened)
-        n, played, least, excess, heard = light(*state[5:10])
+        bar, y, live, opened = as_numpy_if_cpu(
+            self.base.optimistic(base), feedback, state.live, state.opened
+        )
+        n, played, least, excess, heard = as_numpy_if_cpu(*state[5:10])
         xp, rounds = np if isinstance(live, np.ndarray) else torch, state.rounds + 1
         least = xp.minimum(least, bar)  # U_t
         excess, heard, played = excess + (bar - y), heard + y, played + 1
@@ -347,26 +368,28 @@ class Multiscale(Wrapper):
             # Test 2: the block's estimates are too far above what was heard
             # torch would take roots of integers in float32
             length = xp.asarray(played, dtype=heard.dtype)
-            failed = above.any(1) | (excess / length >= over_root(A2, length))
+            failed = above.any(1) | (excess / length >= divide_by_sqrt(A2, length))
             if any_on_host(failed):
-                restarts, log = self._logged(state, *tensors(above, failed), rounds)
-                n, played = filled(n, failed, 0), filled(played, failed, 0)
-                least = filled(least, failed, math.inf)
-                excess, heard = filled(excess, failed, 0.0), filled(heard, failed, 0.0)
-        moved = tensors(n, played, least, excess, heard)
-        return State(base, *state[1:5], *moved, restarts, log, rounds, state.horizon)
+                restarts, log = self._logged(state, *as_tensors(above, failed), rounds)
+                n, played = masked_fill(n, failed, 0), masked_fill(played, failed, 0)
+                least = masked_fill(least, failed, math.inf)
+                excess, heard = masked_fill(excess, failed, 0.0), masked_fill(heard, failed, 0.0)
+        moved = as_tensors(n, played, least, excess, heard)
+        return MultiscaleState(base, *state[1:5], *moved, restarts, log, rounds, state.horizon)
 
     def _logged(
-        self, state: State, above: Tensor, failed: Tensor, rounds: int
+        self, state: MultiscaleState, above: Tensor, failed: Tensor, rounds: int
     ) -> tuple[Tensor, Tensor]:
         """Count and log with an entry in the trials ``failed``; Test 1 comes first, its lowest order first."""
         first = above.any(1)
         order = torch.where(first, first_true(above) + 1, 0)
         test = torch.where(first, 1, 2)
         entry = torch.stack([torch.full_like(test, rounds), test, order], 1)
-        return logged(state.restarts, state.log, entry, failed)
+        return log_restart(state.restarts, state.log, entry, failed)
 
-    def restart(self, state: State, context: Any, horizon: int | None, draw: Draw) -> State:
+    def restart(
+        self, state: MultiscaleState, context: Any, horizon: int | None, draw: Draw
+    ) -> MultiscaleState:
         """Refused: epochs from outside would throw the schedule away.
 
         Raises:
@@ -377,6 +400,6 @@ class Multiscale(Wrapper):
             "without a horizon"
         )
 
-    def report(self, state: State) -> dict[str, Tensor]:
+    def report(self, state: MultiscaleState) -> dict[str, Tensor]:
         """``restarts``, whether they ``overflow`` the log, and what the base reports of the active thread, R each."""
-        return super().report(state) | counted(state.restarts)
+        return super().report(state) | count_restarts(state.restarts)

@@ -9,27 +9,27 @@ import torch
 from torch import Tensor
 
 from ..core import fields
-from ..core.contracts import Learner, Observed, Tags, optional, tags_of
-from ..core.describe import frozen
-from ..core.linalg import places
+from ..core.contracts import Learner, Observed, Tags, call_optional, tags_of
+from ..core.describe import frozen_dataclass
+from ..core.linalg import arange_like
 from ..core.streams import Draw, Streams
-from ..core.trees import for_trials, refuse_shared, take, where
-from ..core.validation import refuse
+from ..core.trees import check_unshared, select_trials, tree_take, tree_where
+from ..core.validation import raise_invalid
 
 LOGGED = 64  # restarts that are logged by trial; the count goes on
 
 
-def plays(x: Any) -> bool:
+def is_learner(x: Any) -> bool:
     """Whether ``x`` is an instance that chooses actions."""
     return not isinstance(x, type) and hasattr(x, "init") and hasattr(x, "select")
 
 
-def within(part: str, learner: Any) -> tuple[str, ...]:
+def derived_fields_within(part: str, learner: Any) -> tuple[str, ...]:
     """The ``derived`` fields of a learner whose state is the field ``part`` of another state."""
     return tuple(f"{part}.{name}" for name in tags_of(learner).derived)
 
 
-@frozen
+@frozen_dataclass
 class Wrapper:
     """A learner around ``base``, whose state it keeps as ``state.base``.
 
@@ -46,8 +46,8 @@ class Wrapper:
     base: Learner
 
     def __post_init__(self):
-        if not (plays(self.base) and hasattr(self.base, "update")):
-            refuse("base", self.base, "a learner")
+        if not (is_learner(self.base) and hasattr(self.base, "update")):
+            raise_invalid("base", self.base, "a learner")
 
     @property
     def wants(self) -> str:
@@ -57,7 +57,7 @@ class Wrapper:
     @property
     def tags(self) -> Tags:
         """The base's; derived fields are within the state of the wrapper."""
-        return tags_of(self.base)._replace(derived=within("base", self.base))
+        return tags_of(self.base)._replace(derived=derived_fields_within("base", self.base))
 
     @property
     def optimistic(self):
@@ -69,7 +69,7 @@ class Wrapper:
         self, context: Any, horizon: int | None = None, observed: Observed | None = None
     ) -> str | None:
         """What the base would warn of."""
-        return optional(self.base, "caution", context, horizon, observed)
+        return call_optional(self.base, "caution", context, horizon, observed)
 
     def validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
         """What the base validates.
@@ -77,14 +77,14 @@ class Wrapper:
         Raises:
             ValueError: as the base.
         """
-        optional(self.base, "validate", context, action, feedback)
+        call_optional(self.base, "validate", context, action, feedback)
 
     def report(self, state: Any) -> dict[str, Tensor]:
         """The base's, R each."""
         return self.base.report(state.base) if hasattr(self.base, "report") else {}
 
 
-class Epochs(NamedTuple):
+class DoublingState(NamedTuple):
     """The base's state within an epoch, and the clock that all trials share."""
 
     base: Any
@@ -92,7 +92,7 @@ class Epochs(NamedTuple):
     epoch: int  # m: rounds 2^m .. 2^{m+1} - 1, counted from 1
 
 
-@frozen
+@frozen_dataclass
 class Doubling(Wrapper):
     """A learner of known horizon made anytime: epoch m = 0, 1, ... runs it with horizon 2^m.
 
@@ -107,18 +107,22 @@ class Doubling(Wrapper):
         ValueError: a base that is no learner.
     """
 
-    def init(self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs) -> Epochs:
+    def init(
+        self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs
+    ) -> DoublingState:
         """The base's with horizon 1."""
-        return Epochs(self.base.init(trials, context, 1, draw, **tkwargs), 0, 0)
+        return DoublingState(self.base.init(trials, context, 1, draw, **tkwargs), 0, 0)
 
-    def select(self, state: Epochs, context: Any, draw: Draw) -> tuple[Tensor, Epochs]:
+    def select(
+        self, state: DoublingState, context: Any, draw: Draw
+    ) -> tuple[Tensor, DoublingState]:
         """The base's choice."""
         action, base = self.base.select(state.base, context, draw)
-        return action, Epochs(base, state.rounds, state.epoch)
+        return action, DoublingState(base, state.rounds, state.epoch)
 
     def update(
-        self, state: Epochs, context: Any, action: Tensor, feedback: Tensor, draw: Draw
-    ) -> Epochs:
+        self, state: DoublingState, context: Any, action: Tensor, feedback: Tensor, draw: Draw
+    ) -> DoublingState:
         """The base hears; if the next round opens an epoch, the base begins it."""
         base = self.base.update(state.base, context, action, feedback, draw)
         rounds, epoch = state.rounds + 1, state.epoch
@@ -129,7 +133,7 @@ class Doubling(Wrapper):
             else:
                 tkwargs = {"dtype": feedback.dtype, "device": feedback.device}
                 base = self.base.init(len(feedback), context, 1 << epoch, draw, **tkwargs)
-        return Epochs(base, rounds, epoch)
+        return DoublingState(base, rounds, epoch)
 
 
 class Script(NamedTuple):
@@ -140,7 +144,7 @@ class Script(NamedTuple):
     rounds: int  # rounds heard
 
 
-@frozen
+@frozen_dataclass
 class Scripted(Wrapper):
     """The base learner hears every round, but another learner chooses its first actions: a warm start, or a fixed design.
 
@@ -162,8 +166,8 @@ class Scripted(Wrapper):
             raise ValueError(
                 f"base={self.base!r}; allowed: a learner that learns of other actions than its own"
             )
-        if not plays(self.actions):
-            refuse("actions", self.actions, "a learner")
+        if not is_learner(self.actions):
+            raise_invalid("actions", self.actions, "a learner")
 
     @property
     def tags(self) -> Tags:
@@ -171,7 +175,7 @@ class Scripted(Wrapper):
         base = super().tags
         return base._replace(
             fixed_arms=base.fixed_arms or tags_of(self.actions).fixed_arms,
-            derived=base.derived + within("script", self.actions),
+            derived=base.derived + derived_fields_within("script", self.actions),
         )
 
     def validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
@@ -181,7 +185,7 @@ class Scripted(Wrapper):
             ValueError: as those learners.
         """
         super().validate(context, action, feedback)
-        optional(self.actions, "validate", context, None, None)
+        call_optional(self.actions, "validate", context, None, None)
 
     def init(self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs) -> Script:
         """The base's, and that of the learner that dictates, which stays as it is."""
@@ -225,35 +229,39 @@ def check_restart(
         ValueError: a leaf that is no tensor of a row a trial, or a ``restart`` that returns another kind of state.
     """
     name, rows = type(base).__name__, [*range(trials), 0]
-    base, context, count = for_trials(base, rows, name="base"), take(context, rows), len(rows)
+    base, context, count = (
+        select_trials(base, rows, name="base"),
+        tree_take(context, rows),
+        len(rows),
+    )
     device, dtype = tkwargs.get("device", "cpu"), tkwargs.get("dtype", torch.float64)
     streams = Streams(0, range(count), device, dtype)
     probe = base.init(count, context, None, streams.at(-1), **tkwargs)
-    refuse_shared(name, probe, count)
-    refuse_shared(name, state, trials)
+    check_unshared(name, probe, count)
+    check_unshared(name, state, trials)
     draw = streams.at(0)
     fresh = base.restart(probe, context, None, draw)
-    refuse_shared(name, fresh, count)
+    check_unshared(name, fresh, count)
     try:
-        where(torch.ones(count, dtype=torch.bool, device=device), fresh, probe)
+        tree_where(torch.ones(count, dtype=torch.bool, device=device), fresh, probe)
     except ValueError as error:
         raise ValueError(f"base={name}, whose restart returns another state: {error}") from error
     return base, context, fresh, draw
 
 
-def unlogged(trials: int, *entry: int, device: torch.device) -> tuple[Tensor, Tensor]:
+def empty_log(trials: int, *entry: int, device: torch.device) -> tuple[Tensor, Tensor]:
     """Return an empty log: the count, R int64, and the log, R x LOGGED (x k) int64."""
     zeros = lambda *shape: torch.zeros(trials, *shape, dtype=torch.int64, device=device)
     return zeros(), zeros(LOGGED, *entry)
 
 
-def logged(count: Tensor, log: Tensor, entry: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+def log_restart(count: Tensor, log: Tensor, entry: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """Count and log after a restart in the trials of ``mask``, R bool. ``entry``: R (x k)."""
-    here = (places(LOGGED, log) == count[:, None]) & mask[:, None]
+    here = (arange_like(LOGGED, log) == count[:, None]) & mask[:, None]
     here = here.reshape(*here.shape, *[1] * (log.dim() - 2))
     return count + mask, torch.where(here, entry[:, None], log)
 
 
-def counted(count: Tensor) -> dict[str, Tensor]:
+def count_restarts(count: Tensor) -> dict[str, Tensor]:
     """``restarts``, and whether they ``overflow`` the log, R each."""
     return {"restarts": count, "overflow": count > LOGGED}

@@ -14,13 +14,21 @@ from torch import Tensor
 
 from ..core import fields
 from ..core.contracts import Observed
-from ..core.describe import frozen
-from ..core.linalg import apply, chosen, first_best, inner, inverse, rank_one, width
+from ..core.describe import frozen_dataclass
+from ..core.linalg import (
+    add_rank_one,
+    argmax_first,
+    arm_dot,
+    invert_spd,
+    mahalanobis_norm,
+    matvec,
+    take_arm,
+)
 from ..core.streams import Draw
-from ..core.validation import CONDITION, LARGEST, finite, menu
+from ..core.validation import CONDITION, LARGEST, check_arms, check_finite
 
 
-class State(NamedTuple):
+class OFULState(NamedTuple):
     """What t rounds have taught; its size does not depend on t."""
 
     theta: Tensor  # R x d, ridge estimate V_t^{-1} sum r_s x_s
@@ -31,7 +39,7 @@ class State(NamedTuple):
     rounds: int  # t
 
 
-class Optimist:
+class EllipsoidLearner:
     """Optimism over an ellipsoid around the ridge estimate.
 
     A subclass is a frozen dataclass with these fields, and has a ``radius(state)``: R, that of the ellipsoid in the
@@ -48,7 +56,7 @@ class Optimist:
 
     def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
         """Raise ValueError for arms or rewards that are not finite, or an unknown arm."""
-        menu(context, action)  # Theorem 2 asks for no bound on the arms' norms
+        check_arms(context, action)  # Theorem 2 asks for no bound on the arms' norms
         square = context.square().sum(-1)
         if context.device.type != "meta" and not bool((square <= CONDITION * self.ridge).all()):
             raise ValueError(
@@ -56,7 +64,7 @@ class Optimist:
                 f"{math.sqrt(CONDITION * self.ridge):g}, for their squares are added to lambda"
             )
         if feedback is not None:
-            finite("reward", feedback, LARGEST)
+            check_finite("reward", feedback, LARGEST)
 
     def caution(
         self, context: Tensor, horizon: int | None = None, observed: Observed | None = None
@@ -64,7 +72,7 @@ class Optimist:
         """Warn of a reward that contradicts noise and norm bound: |x^T theta*| <= S ||x||, and the noise is R-sub-Gaussian."""
         if observed is None:
             return None
-        x = chosen(context, observed.action)
+        x = take_arm(context, observed.action)
         most = self.norm_bound * torch.linalg.vector_norm(x, dim=-1)
         most = most + observed.deviation(self.noise)
         return observed.contradicts(-most, most, self.declared)
@@ -74,36 +82,44 @@ class Optimist:
         """The arguments that bound the rewards."""
         return f"noise={self.noise!r} and norm_bound={self.norm_bound!r}"
 
-    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
+    ) -> OFULState:
         """V_0 = lambda I; the horizon is not used."""
         d = arms.shape[-1]
         eye, zero = torch.eye(d, **tkwargs).repeat(trials, 1, 1), torch.zeros(trials, d, **tkwargs)
-        return State(zero, zero, self.ridge * eye, eye / self.ridge, zero[:, 0], 0)
+        return OFULState(zero, zero, self.ridge * eye, eye / self.ridge, zero[:, 0], 0)
 
-    def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
+    def select(self, state: OFULState, arms: Tensor, draw: Draw) -> tuple[Tensor, OFULState]:
         """argmax_x max_theta x^T theta over the ellipsoid = x^T theta_t + radius ||x||_{V_t^{-1}}; ties, up to rounding, to the lowest index.
 
         ``arms``: R x K x d or 1 x K x d. Returns R arm indices.
         """
-        mean, bonus = inner(arms, state.theta), width(arms, state.covariance)
+        mean, bonus = arm_dot(arms, state.theta), mahalanobis_norm(arms, state.covariance)
         radius = self.scale * self.radius(state)
-        return first_best(torch.addcmul(mean, bonus, radius.unsqueeze(1))), state
+        return argmax_first(torch.addcmul(mean, bonus, radius.unsqueeze(1))), state
 
-    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: OFULState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
+    ) -> OFULState:
         """Ridge regression with one more row. ``arm``: R; ``reward``: R."""
         _, moment, V, C, log_det, rounds = state
-        x = chosen(arms, arm)
-        v = apply(C, x)
+        x = take_arm(arms, arm)
+        v = matvec(C, x)
         q = (x * v).sum(-1)  # ||x||^2 in the norm of V_t^{-1}
         moment = torch.addcmul(moment, x, reward.unsqueeze(1))
-        V = rank_one(V, x, torch.ones_like(q))
+        V = add_rank_one(V, x, torch.ones_like(q))
         # Sherman-Morrison
-        C = inverse(V) if (rounds + 1) % self.refresh == 0 else rank_one(C, v, -1.0 / (1.0 + q))
-        return State(apply(C, moment), moment, V, C, log_det + q.log1p(), rounds + 1)
+        C = (
+            invert_spd(V)
+            if (rounds + 1) % self.refresh == 0
+            else add_rank_one(C, v, -1.0 / (1.0 + q))
+        )
+        return OFULState(matvec(C, moment), moment, V, C, log_det + q.log1p(), rounds + 1)
 
 
-@frozen
-class OFUL(Optimist):
+@frozen_dataclass
+class OFUL(EllipsoidLearner):
     """Optimism with the self-normalized confidence ellipsoid.
 
     Source: Abbasi-Yadkori, Pal & Szepesvari (2011), algorithm OFUL; the radius is Theorem 2's.
@@ -127,7 +143,7 @@ class OFUL(Optimist):
     scale: float = fields.nonnegative(1.0)
     refresh: int = fields.whole(4096)
 
-    def radius(self, state: State) -> Tensor:
+    def radius(self, state: OFULState) -> Tensor:
         """R sqrt(2 ln(det(V_t)^{1/2} det(lambda I)^{-1/2} / delta)) + lambda^{1/2} S, Theorem 2."""
         return (
             self.noise * (state.log_det + 2 * math.log(1 / self.delta)).sqrt()
@@ -135,8 +151,8 @@ class OFUL(Optimist):
         )
 
 
-@frozen
-class ConfidenceBall(Optimist):
+@frozen_dataclass
+class ConfidenceBall(EllipsoidLearner):
     """Optimism with the radius of Dani, Hayes & Kakade (2008), whose rule starts from ||theta*|| <= 1 and lambda = 1.
 
     Attributes:
@@ -161,7 +177,7 @@ class ConfidenceBall(Optimist):
         """The argument that bounds the rewards, and the norm that the method takes for granted."""
         return f"noise={self.noise!r} and ||theta*|| <= 1"
 
-    def radius(self, state: State) -> Tensor:
+    def radius(self, state: OFULState) -> Tensor:
         """R max{sqrt(128 d ln t ln(t^2 / delta)), (8/3) ln(t^2 / delta)} with t = 1, 2, ... the round about to be played, R.
 
         It is the same in all trials, because it depends on the number of rounds and not on the arms.

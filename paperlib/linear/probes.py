@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..core.linalg import apply
+from ..core.linalg import matvec
 from ..core.rounds import Round
 
 
@@ -48,8 +48,8 @@ class Ellipsoid:
 
     def error(self, seen: Round) -> Tensor:
         """||theta_t - theta*|| in the norm of V_t, R."""
-        difference = seen.after.theta - seen.world.theta
-        return (difference * apply(seen.after.precision, difference)).sum(-1).sqrt()
+        difference = seen.after.theta - seen.instance.theta
+        return (difference * matvec(seen.after.precision, difference)).sum(-1).sqrt()
 
     def ratio(self, seen: Round) -> Tensor:
         """Error over radius, R: at most 1 where theta* is inside."""

@@ -15,12 +15,12 @@ import torch
 from torch import Tensor
 
 from ..core import fields
-from ..core.describe import frozen
-from ..core.linalg import chosen_mean, inner
+from ..core.describe import frozen_dataclass
+from ..core.linalg import arm_dot, take_mean
 from ..core.streams import Draw, Streams
 
 
-class World(NamedTuple):
+class LinearInstance(NamedTuple):
     """A problem with theta* drawn; where arms are fresh, the trials' streams make them."""
 
     theta: Tensor  # R x d, theta*
@@ -35,20 +35,20 @@ class _Linear:
     noise: float
     arms: int
 
-    def context(self, world: World, t: int) -> Tensor:
+    def context(self, instance: LinearInstance, t: int) -> Tensor:
         """The arms on offer in round t, R x K x d or 1 x K x d."""
-        return world.arms
+        return instance.arms
 
     def respond(
-        self, world: World, t: int, action: Tensor, wants: str, draw: Draw
+        self, instance: LinearInstance, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
         """Reward and regret of the arms ``action`` (R indices), R each."""
-        means = inner(self.context(world, t), world.theta)
-        mean = chosen_mean(means, action)
+        means = arm_dot(self.context(instance, t), instance.theta)
+        mean = take_mean(means, action)
         return mean + self.noise * draw.normal("noise"), means.amax(1) - mean
 
 
-@frozen
+@frozen_dataclass
 class Circle(_Linear):
     """K directions of the plane, evenly spaced, the same in all rounds; a theta* per trial, uniform on the circle of radius S.
 
@@ -62,14 +62,14 @@ class Circle(_Linear):
     noise: float = fields.nonnegative(0.1)
     arms: int = fields.size(100)
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> LinearInstance:
         """The directions, and theta* from the trials' streams (purpose "problem theta")."""
         angle = torch.arange(self.arms, **tkwargs) * (2 * math.pi / self.arms)
         arms = torch.stack([angle.cos(), angle.sin()], -1).unsqueeze(0)
-        return World(self.norm * draw.sphere("problem theta", 2), arms, None)
+        return LinearInstance(self.norm * draw.sphere("problem theta", 2), arms, None)
 
 
-@frozen
+@frozen_dataclass
 class FreshArms(_Linear):
     """K fresh arms each round, uniform on the unit sphere; a theta* per trial, uniform on the sphere of radius S.
 
@@ -85,11 +85,13 @@ class FreshArms(_Linear):
     noise: float = fields.nonnegative(0.1)
     arms: int = fields.size(20)
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> LinearInstance:
         """theta* from the trials' streams (purpose "problem theta")."""
-        return World(self.norm * draw.sphere("problem theta", self.dim), None, draw.streams)
+        return LinearInstance(
+            self.norm * draw.sphere("problem theta", self.dim), None, draw.streams
+        )
 
-    def context(self, world: World, t: int) -> Tensor:
+    def context(self, instance: LinearInstance, t: int) -> Tensor:
         """The arms of round t, R x K x d (purpose "problem arms")."""
-        arms = world.streams.at(t).normal("problem arms", self.arms, self.dim)
+        arms = instance.streams.at(t).normal("problem arms", self.arms, self.dim)
         return arms / torch.linalg.vector_norm(arms, dim=-1, keepdim=True)

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ..core.validation import LARGEST, SINGLE, array, finite, refuse
+from ..core.validation import LARGEST, SINGLE, check_array, check_finite, raise_invalid
 
 OUTSIDE = 1e-9  # of a side: what rounding may put a point outside
 MOST_OUTSIDE = 1e-3  # of a side, where float32 has few numbers in it
 
 
 class Bounds(NamedTuple):
-    """lo <= x <= hi by coordinate; ``scaled`` maps it to [-1, 1]^d, ``native`` back."""
+    """lo <= x <= hi by coordinate; ``project_scaled`` maps it to [-1, 1]^d, ``native`` back."""
 
     lo: Tensor  # 1 x d or R x d
     hi: Tensor  # 1 x d or R x d
@@ -27,9 +27,9 @@ class Bounds(NamedTuple):
         Raises:
             ValueError: not d numbers each, or no box, see ``check_bounds``.
         """
-        sides = [array(name, values) for name, values in (("lo", lo), ("hi", hi))]
+        sides = [check_array(name, values) for name, values in (("lo", lo), ("hi", hi))]
         if sides[0].ndim != 1 or sides[0].shape != sides[1].shape:
-            refuse("lo, hi", (lo, hi), "two lists of d numbers")
+            raise_invalid("lo, hi", (lo, hi), "two lists of d numbers")
         to = {"dtype": torch.float64} | tkwargs
         bounds = cls(*(torch.as_tensor(side).unsqueeze(0).to(**to) for side in sides))
         check_bounds(bounds)
@@ -73,24 +73,26 @@ def check_bounds(bounds: Any, x: Tensor | None = None, name: str = "action") -> 
             coordinate; points of another shape, not finite, or outside.
     """
     if not isinstance(bounds, Bounds):
-        refuse("bounds", bounds, "Bounds(lo, hi), of paperlib.maths.bounds; Bounds.of takes lists")
+        raise_invalid(
+            "bounds", bounds, "Bounds(lo, hi), of paperlib.maths.bounds; Bounds.of takes lists"
+        )
     lo, hi = bounds
     good = isinstance(lo, Tensor) and isinstance(hi, Tensor) and lo.shape == hi.shape
     if not (good and lo.dim() == 2 and 0 not in lo.shape and lo.is_floating_point()):
         shapes = [tuple(side.shape) if isinstance(side, Tensor) else side for side in bounds]
-        refuse("bounds", shapes, "lo and hi, tensors 1 x d or R x d with d at least 1")
+        raise_invalid("bounds", shapes, "lo and hi, tensors 1 x d or R x d with d at least 1")
     if x is not None and not isinstance(x, Tensor):
-        refuse(name, x, "a tensor")
+        raise_invalid(name, x, "a tensor")
     if x is not None and not (x.dim() == 2 and x.shape[1] == bounds.dim and len(lo) in (1, len(x))):
         R = "R" if len(lo) == 1 else len(lo)
-        refuse(f"{name}.shape", tuple(x.shape), f"{R} x {bounds.dim}")
+        raise_invalid(f"{name}.shape", tuple(x.shape), f"{R} x {bounds.dim}")
     if lo.device.type == "meta":
         return
     for side, values in (("lo", lo), ("hi", hi)):
-        finite(side, values, LARGEST)
+        check_finite(side, values, LARGEST)
     if bool((lo >= hi).any()):
         row, j = (lo >= hi).nonzero()[0].tolist()
-        refuse(f"lo[{j}], hi[{j}]", (lo[row, j].item(), hi[row, j].item()), "lo below hi")
+        raise_invalid(f"lo[{j}], hi[{j}]", (lo[row, j].item(), hi[row, j].item()), "lo below hi")
     if x is None or x.device.type == "meta":
         return
     side, single = hi - lo, SINGLE * torch.maximum(lo.abs(), hi.abs())
@@ -99,4 +101,4 @@ def check_bounds(bounds: Any, x: Tensor | None = None, name: str = "action") -> 
     if not bool(inside.all()):
         row, j = (~inside).nonzero()[0].tolist()
         sides = (side.expand(len(x), -1)[row, j].item() for side in bounds)
-        refuse(f"{name}[{row}, {j}]", x[row, j].item(), "from {!r} to {!r}".format(*sides))
+        raise_invalid(f"{name}[{row}, {j}]", x[row, j].item(), "from {!r} to {!r}".format(*sides))

@@ -1,7 +1,7 @@
 """Gaussian processes: kernels, the exact posterior, and the kernel of maximum likelihood.
 
 A kernel is a frozen dataclass with ``kernel(X, Y)``, ``... x n x d`` and ``... x m x d`` to ``... x n x m``, and
-``kernel.diag(X)``, ``... x n``. One of finite rank says so in ``rank(dim)``.
+``kernel.diag(X)``, ``... x n``. One of finite rank says so in ``kernel_rank(dim)``.
 Source: Rasmussen & Williams, "Gaussian Processes for Machine Learning" (2006), chapters 2, 4 and 5.
 Letters: R trials lead, U points, d dimensions; of the likelihood n observations, C = K + noise^2 I.
 """
@@ -17,8 +17,8 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from ..core import fields
-from ..core.describe import frozen
-from ..core.validation import LARGEST, SMALLEST, array, positive, refuse
+from ..core.describe import frozen_dataclass
+from ..core.validation import LARGEST, SMALLEST, check_array, check_positive, raise_invalid
 
 PROBE = 64  # points on which a kernel is looked at before it is used, evenly spaced
 STARTS = (0.1, 0.3, 1.0)  # lengthscales to begin with, of the spread of the points
@@ -28,13 +28,13 @@ LEAST = 1e-6  # standard deviation of rewards from which the noise's start is ta
 
 
 class Kernel(Protocol):
-    """A covariance function. ``rank(dim)`` is optional: the dimension of its feature space, None for infinite."""
+    """A covariance function. ``kernel_rank(dim)`` is optional: the dimension of its feature space, None for infinite."""
 
     def __call__(self, X: Tensor, Y: Tensor) -> Tensor: ...
     def diag(self, X: Tensor) -> Tensor: ...
 
 
-@frozen
+@frozen_dataclass
 class RBF:
     """exp(-gamma ||x - y||^2), of lengthscale 1 / sqrt(2 gamma); or exp(-sum_j gamma_j (x_j - y_j)^2).
 
@@ -51,12 +51,12 @@ class RBF:
         # an empty tuple is refused as what is no number
         each = self.gamma if isinstance(self.gamma, tuple) and self.gamma else (self.gamma,)
         for value in each:
-            positive("gamma", value)
+            check_positive("gamma", value)
 
     @classmethod
     def of(cls, *lengthscales: float) -> "RBF":
         """From one lengthscale, or from one for each dimension."""
-        each = [positive("lengthscales", value) for value in lengthscales]
+        each = [check_positive("lengthscales", value) for value in lengthscales]
         gamma = tuple(0.5 / value**2 for value in each)
         return cls(gamma[0] if len(gamma) == 1 else gamma)
 
@@ -91,7 +91,7 @@ class RBF:
         return torch.ones_like(X[..., 0])
 
 
-@frozen
+@frozen_dataclass
 class Matern:
     """Matern kernel of smoothness 1/2, 3/2 or 5/2.
 
@@ -114,7 +114,7 @@ class Matern:
         return torch.ones_like(X[..., 0])
 
 
-@frozen
+@frozen_dataclass
 class Linear:
     """x^T y: Gaussian-process bandits with it are linear bandits."""
 
@@ -129,7 +129,7 @@ class Linear:
         return dim
 
 
-@frozen
+@frozen_dataclass
 class FunctionKernel:
     """Any function ``... x n x d, ... x m x d -> ... x n x m`` as a kernel; its diagonal is taken point by point.
 
@@ -141,7 +141,7 @@ class FunctionKernel:
 
     def __post_init__(self):
         if not callable(self.function):
-            refuse("function", self.function, "a function of two tensors of points")
+            raise_invalid("function", self.function, "a function of two tensors of points")
 
     def __call__(self, X: Tensor, Y: Tensor) -> Tensor:
         return self.function(X, Y)
@@ -151,7 +151,7 @@ class FunctionKernel:
         return self.function(points, points).squeeze(-1).squeeze(-1)
 
 
-def rank(kernel: Kernel, dim: int) -> int | None:
+def kernel_rank(kernel: Kernel, dim: int) -> int | None:
     """Dimension of the kernel's feature space where that is finite and known."""
     return kernel.rank(dim) if hasattr(kernel, "rank") else None
 
@@ -252,7 +252,7 @@ def exact_posterior(
 # Maximum likelihood -------------------------------------------------------------------------------------------
 
 
-class Likeliest(NamedTuple):
+class MaximumLikelihoodFit(NamedTuple):
     """A kernel, the standard deviation of the noise, and the logarithm of the likelihood that they have."""
 
     kernel: RBF
@@ -260,7 +260,7 @@ class Likeliest(NamedTuple):
     log_likelihood: float
 
 
-def maximum_likelihood(points, rewards, noise: float | None = None) -> Likeliest:
+def maximum_likelihood(points, rewards, noise: float | None = None) -> MaximumLikelihoodFit:
     """The lengthscale of each dimension and the noise that maximize the marginal likelihood; O(n^3) a step.
 
     The prior has mean 0 and k(x, x) = 1: bring rewards to that scale first. A bound on the norm
@@ -274,13 +274,13 @@ def maximum_likelihood(points, rewards, noise: float | None = None) -> Likeliest
     Raises:
         ValueError: fewer than two points, shapes that do not fit, numbers that are not finite, or a noise out of range.
     """
-    X, y = array("points", points), array("rewards", rewards)
+    X, y = check_array("points", points), check_array("rewards", rewards)
     if X.ndim != 2 or len(X) < 2 or X.shape[1] < 1:
         raise ValueError(f"points={X.shape}; allowed: n x d with n at least 2")
     if y.shape != X.shape[:1]:
         raise ValueError(f"rewards={y.shape}; allowed: {X.shape[:1]}, one for each point")
     if noise is not None:
-        noise = positive("noise", noise)
+        noise = check_positive("noise", noise)
     # their squares are summed, and divided by
     for name, x in (("points", X), ("rewards", y)):
         most = float(np.abs(x).max())
@@ -320,4 +320,4 @@ def maximum_likelihood(points, rewards, noise: float | None = None) -> Likeliest
     values = np.exp(best.x)
     gammas = values if noise is not None else values[:-1]
     sigma = float(noise) if noise is not None else math.sqrt(values[-1])
-    return Likeliest(RBF(tuple(map(float, gammas))), sigma, -float(best.fun))
+    return MaximumLikelihoodFit(RBF(tuple(map(float, gammas))), sigma, -float(best.fun))

@@ -15,9 +15,9 @@ import scipy.sparse.linalg
 import torch
 from torch import Tensor
 
-from ..core.linalg import may_look
-from ..core.validation import finite, one_of, positive, size
-from .sets import numbers, project_sub_simplex, scaled
+from ..core.linalg import can_branch_on_values
+from ..core.validation import check_finite, check_in, check_positive, check_size
+from .sets import project_scaled, project_sub_simplex, scalar_tensors
 
 # p from which Lanczos beats the dense subset: largest absolute value (two subsets), least value
 LARGE = {True: 100, False: 500}
@@ -59,7 +59,7 @@ def _by_eigenvalues(X: Tensor, onto: Callable[[Tensor], Tensor]) -> Tensor:
     return svec((vectors * onto(values).unsqueeze(1)) @ vectors.mT)
 
 
-def extreme(C: Tensor, most: bool) -> tuple[Tensor, Tensor]:
+def extreme_eigenpair(C: Tensor, most: bool) -> tuple[Tensor, Tensor]:
     """An eigenpair of least eigenvalue, or (``most``) of largest absolute value. ``C``: R x p x p. Returns R and R x p.
 
     A single matrix on the host takes LAPACK's subset or, if it is large, Lanczos; a batch is factored whole.
@@ -67,9 +67,9 @@ def extreme(C: Tensor, most: bool) -> tuple[Tensor, Tensor]:
     Raises:
         ValueError: an entry that is not finite, on the host.
     """
-    if may_look(C):
-        finite("C", C)
-    if len(C) == 1 and may_look(C):
+    if can_branch_on_values(C):
+        check_finite("C", C)
+    if len(C) == 1 and can_branch_on_values(C):
         value, v = _extreme_of_one(C[0].numpy(), most)
         return C.new_full((1,), value), torch.from_numpy(np.ascontiguousarray(v)).to(C).unsqueeze(0)
     values, vectors = torch.linalg.eigh(C)
@@ -115,10 +115,10 @@ class NuclearBall(NamedTuple):
         Raises:
             ValueError: ``p`` below 1 or ``k`` not above 0.
         """
-        p = size("p", p)
-        k = positive("k", k)
-        radii = numbers(math.sqrt(p), 2 * math.sqrt(p), **tkwargs)
-        exact = one_of("exact", exact, (False, True))
+        p = check_size("p", p)
+        k = check_positive("k", k)
+        radii = scalar_tensors(math.sqrt(p), 2 * math.sqrt(p), **tkwargs)
+        exact = check_in("exact", exact, (False, True))
         return cls(p * (p + 1) // 2, p, float(k), *radii, exact=exact)
 
     @property
@@ -129,7 +129,7 @@ class NuclearBall(NamedTuple):
     def lmo(self, c: Tensor) -> Tensor:
         """-sign(l) k v v^T for the eigenvalue l of largest absolute value. For c = 0: -k e_1 e_1^T, and k e_1 e_1^T as printed. ``c``: R x n."""
         C = smat(c, self.p)
-        value, v = extreme(C, most=self.exact)
+        value, v = extreme_eigenpair(C, most=self.exact)
         # torch.where of two numbers is float32
         weight = (
             torch.where(value < 0, 1.0, -1.0).to(value) if self.exact else torch.ones_like(value)
@@ -141,7 +141,7 @@ class NuclearBall(NamedTuple):
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
         """Absolute eigenvalues onto {>= 0, sum <= k}, signs restored. ``z``: R x n."""
         onto = lambda values: project_sub_simplex(values.abs(), self.k / self.rho) * values.sign()
-        return scaled(lambda z: _by_eigenvalues(smat(z, self.p), onto), z, scale)
+        return project_scaled(lambda z: _by_eigenvalues(smat(z, self.p), onto), z, scale)
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
         """R bool."""
@@ -170,11 +170,11 @@ class Spectrahedron(NamedTuple):
         Raises:
             ValueError: ``p`` below 1 or ``k`` not above 0.
         """
-        p = size("p", p)
-        k = positive("k", k)
+        p = check_size("p", p)
+        k = check_positive("k", k)
         s = k / (p + math.sqrt(p))
         far = max(s * math.sqrt(p), math.sqrt((k - s) ** 2 + (p - 1) * s**2)) / s
-        radii = numbers(far, math.sqrt(min(2, p)) * k / s, **tkwargs)
+        radii = scalar_tensors(far, math.sqrt(min(2, p)) * k / s, **tkwargs)
         return cls(p * (p + 1) // 2, p, float(k), *radii)
 
     @property
@@ -188,7 +188,7 @@ class Spectrahedron(NamedTuple):
 
     def lmo(self, c: Tensor) -> Tensor:
         """k v v^T for the least eigenvalue where that is negative, else 0. ``c``: R x n."""
-        value, v = extreme(smat(c, self.p), most=False)
+        value, v = extreme_eigenpair(smat(c, self.p), most=False)
         weight = self.k / self.rho * (value < 0).to(c)
         return svec(_outer(v, weight.view(-1, 1, 1))) - self._middle(c)
 
@@ -196,7 +196,9 @@ class Spectrahedron(NamedTuple):
         """Eigenvalues onto {>= 0, sum <= k}. ``z``: R x n."""
         middle = self._middle(z)
         onto = lambda values: project_sub_simplex(values, self.k / self.rho)
-        return scaled(lambda z: _by_eigenvalues(smat(z + middle, self.p), onto) - middle, z, scale)
+        return project_scaled(
+            lambda z: _by_eigenvalues(smat(z + middle, self.p), onto) - middle, z, scale
+        )
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
         """R bool."""

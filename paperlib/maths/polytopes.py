@@ -1,7 +1,7 @@
 """Polytopes {x: C x <= d}, moved and scaled so that their largest inscribed ball is the unit ball about 0.
 
 Shapes: R trials, n dimensions, q constraints, V vertices (the longest list; shorter ones repeat their last vertex).
-Work on the host: linear programs (``Program``), Qhull's vertices and projections (an active-set method, trial by
+Work on the host: linear programs (``LinearProgram``), Qhull's vertices and projections (an active-set method, trial by
 trial). The oracle over vertices is one product and a search, on any device.
 """
 
@@ -16,9 +16,9 @@ from scipy.optimize import linprog, nnls
 from scipy.spatial import HalfspaceIntersection, QhullError
 from torch import Tensor
 
-from ..core.linalg import first_best
-from ..core.validation import LARGEST, array, whole
-from .sets import scaled
+from ..core.linalg import argmax_first
+from ..core.validation import LARGEST, check_array, check_integer
+from .sets import project_scaled
 
 BIGGEST = 1e300  # number in C or d, whose row's length is one, too
 MOST = 20_000  # vertices; above it the oracle solves a linear program a call
@@ -44,15 +44,15 @@ class Polytope(NamedTuple):
     def lmo(self, c: Tensor) -> Tensor:
         """The first vertex of least <c, .> up to rounding; vertices[0] for c = 0, or a program's own. ``c``: R x n."""
         if self.vertices.shape[1] == 0:
-            return self._solved(minimizer, c)
+            return self._solved(minimizing_vertex, c)
         if self.vertices.shape[0] == 1:
-            return self.vertices[0].index_select(0, first_best(-(c @ self.vertices[0].mT)))
-        i = first_best(-torch.bmm(self.vertices, c.unsqueeze(2)).squeeze(2))
+            return self.vertices[0].index_select(0, argmax_first(-(c @ self.vertices[0].mT)))
+        i = argmax_first(-torch.bmm(self.vertices, c.unsqueeze(2)).squeeze(2))
         return self.vertices.gather(1, i.view(-1, 1, 1).expand(-1, 1, self.dim)).squeeze(1)
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
         """Closest point, exact, on the host. ``z``: R x n."""
-        return scaled(functools.partial(self._solved, closest), z, scale)
+        return project_scaled(functools.partial(self._solved, project_polytope), z, scale)
 
     def _solved(self, solve: Callable[..., np.ndarray], x: Tensor) -> Tensor:
         """``solve(C, e, x)`` on the host, trial by trial. ``x``: R x n."""
@@ -69,7 +69,7 @@ class Polytope(NamedTuple):
         return self.center + self.rho.unsqueeze(1) * y
 
 
-def closest(C: np.ndarray, e: np.ndarray, z: np.ndarray) -> np.ndarray:
+def project_polytope(C: np.ndarray, e: np.ndarray, z: np.ndarray) -> np.ndarray:
     """argmin over {y: C y <= e} of ||y - z||, by Lawson and Hanson's least-distance programming.
 
     A point far away loses digits to rounding: its answer is projected once more. What it gives up of the distance is
@@ -96,7 +96,7 @@ def closest(C: np.ndarray, e: np.ndarray, z: np.ndarray) -> np.ndarray:
     return z
 
 
-def inscribed(C: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, float]:
+def chebyshev_ball(C: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, float]:
     """Chebyshev center and radius of {x: C x <= d}: the largest ball inside, by a linear program. ``C``: q x n; ``d``: q.
 
     Raises:
@@ -121,7 +121,7 @@ def inscribed(C: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, float]:
     return found.x[:-1], float(found.x[-1])
 
 
-def corners(C: np.ndarray, e: np.ndarray) -> np.ndarray:
+def list_vertices(C: np.ndarray, e: np.ndarray) -> np.ndarray:
     """Vertices of {y: C y <= e} with 0 inside, V x n, by Qhull, unique to 1e-10.
 
     Raises:
@@ -162,8 +162,8 @@ def polytope(C, d, *, most: int = MOST, **tkwargs) -> Polytope:
     Raises:
         ValueError: shapes that do not fit, numbers that are not finite, a constraint without a normal, an empty interior, or an unbounded set.
     """
-    most = whole("most", most, least=0)
-    C, d = (array(name, x) for name, x in (("C", C), ("d", d)))
+    most = check_integer("most", most, least=0)
+    C, d = (check_array(name, x) for name, x in (("C", C), ("d", d)))
     C, d = (C[None], d[None]) if C.ndim == 2 and d.ndim == 1 else (C, d)
     if C.ndim != 3 or C.shape[:2] != d.shape or 0 in C.shape:
         raise ValueError(
@@ -194,10 +194,10 @@ def polytope(C, d, *, most: int = MOST, **tkwargs) -> Polytope:
 
 def _one(C: np.ndarray, d: np.ndarray, most: int) -> tuple[np.ndarray | float, ...]:
     """Of one trial's polytope all but C, as ``Polytope`` has it."""
-    center, rho = inscribed(C, d)
+    center, rho = chebyshev_ball(C, d)
     offsets = (d - C @ center) / rho
     n = C.shape[1]
-    vertices = corners(C, offsets) if most and n <= LISTED else np.empty((0, n))
+    vertices = list_vertices(C, offsets) if most and n <= LISTED else np.empty((0, n))
     if 0 < len(vertices) <= most:
         square = (vertices**2).sum(1)
         apart = max(
@@ -221,7 +221,7 @@ def _least(C: np.ndarray, e: np.ndarray, c: np.ndarray) -> float:
     return found.fun
 
 
-class Program:
+class LinearProgram:
     """min <c, y> over {y: C y <= e}; with highspy each c starts from one basis.
 
     That basis is of the vertex for a c of its own, found once: started from the last answer's, a solver would return
@@ -251,7 +251,7 @@ class Program:
 
     @classmethod
     @functools.lru_cache(maxsize=256)
-    def of(cls, C: bytes, e: bytes, n: int) -> "Program":
+    def of(cls, C: bytes, e: bytes, n: int) -> "LinearProgram":
         """The program of a polytope, kept from call to call."""
         e = np.frombuffer(e)
         return cls(np.frombuffer(C).reshape(len(e), n), e)
@@ -282,6 +282,6 @@ class Program:
         return np.array(self.solver.getSolution().col_value)
 
 
-def minimizer(C: np.ndarray, e: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """A vertex of least <c, .> over {y: C y <= e}, n, by the polytope's ``Program``."""
-    return Program.of(C.tobytes(), e.tobytes(), len(c)).solve(c)
+def minimizing_vertex(C: np.ndarray, e: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """A vertex of least <c, .> over {y: C y <= e}, n, by the polytope's ``LinearProgram``."""
+    return LinearProgram.of(C.tobytes(), e.tobytes(), len(c)).solve(c)

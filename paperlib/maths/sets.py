@@ -5,7 +5,7 @@ coordinates are normalized: the unit ball about 0 lies inside it (``r`` = 1), it
 and has diameter ``D``. ``lmo(c)`` minimizes <c, .> over the set, ``project(z, scale)`` is the closest point of scale
 times the set, ``contains(y)`` says whether points lie in it, and ``to_native(y)`` leads back to the user's coordinates.
 Polytopes are in ``polytopes``, sets of matrices in ``matrices``. ``OracleSet`` is known by its linear oracle and a ball inside;
-``probe`` is the test that an oracle has to pass.
+``check_oracle`` is the test that an oracle has to pass.
 Sets of matrices factor theirs (``eigh``), which may wait for a GPU. Polytopes project on the host, trial by trial, and so does
 the oracle of a polytope without listed vertices, and that of a set given by an oracle.
 Shapes: R trials, d dimensions; a leading 1 in a set's tensors means that the trials share it.
@@ -22,17 +22,17 @@ from torch import Tensor
 from ..core.linalg import (
     Array,
     any_on_host,
+    argmax_first,
+    as_numpy_if_cpu,
+    as_scalar,
+    as_tensors,
+    can_branch_on_values,
     dot,
-    filled,
-    first_best,
-    light,
-    may_look,
-    number,
-    settled,
-    tensors,
+    has_converged,
+    masked_fill,
 )
 from ..core.streams import Streams
-from ..core.validation import LARGEST, array, positive, refuse, size
+from ..core.validation import LARGEST, check_array, check_positive, check_size, raise_invalid
 
 STEPS = 120  # Newton steps; a bound against endless loops, not a budget
 LAST = 1e-8  # relative: the error of a Newton step is the square of the step, and after this one below rounding
@@ -56,18 +56,18 @@ class ConvexSet(Protocol):
     def to_native(self, y: Tensor) -> Tensor: ...
 
 
-def scaled(closest: Callable[[Tensor], Tensor], z: Tensor, scale: float | Tensor) -> Tensor:
+def project_scaled(closest: Callable[[Tensor], Tensor], z: Tensor, scale: float | Tensor) -> Tensor:
     """Closest point of ``scale`` K from that of K, s Pi_K(z / s); 0 K is the origin. ``z``: R x d; ``scale``: a number, 1 or R."""
     s = torch.as_tensor(scale, dtype=z.dtype, device=z.device).reshape(-1, 1)
-    return s * closest(filled(z / s, s <= 0, 0.0))
+    return s * closest(masked_fill(z / s, s <= 0, 0.0))
 
 
-def numbers(*values: float, **tkwargs) -> list[Tensor]:
+def scalar_tensors(*values: float, **tkwargs) -> list[Tensor]:
     """Tensors of one number each, which all trials share; in double precision unless told otherwise."""
     return [torch.full((1,), value, **{"dtype": torch.float64} | tkwargs) for value in values]
 
 
-def support(cset: ConvexSet, u: Tensor) -> Tensor:
+def support_function(cset: ConvexSet, u: Tensor) -> Tensor:
     """max over the set of <u, .>, by its oracle. ``u``: R x d. Returns R."""
     return (u * cset.lmo(-u)).sum(-1)
 
@@ -88,7 +88,7 @@ class Ball(NamedTuple):
         Raises:
             ValueError: ``dim`` below 1.
         """
-        return cls(size("dim", dim), *numbers(1.0, 2.0, **tkwargs))
+        return cls(check_size("dim", dim), *scalar_tensors(1.0, 2.0, **tkwargs))
 
     def lmo(self, c: Tensor) -> Tensor:
         """-c / ||c||; -e_1 for c = 0. ``c``: R x d."""
@@ -102,7 +102,7 @@ class Ball(NamedTuple):
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
         """Radial clip. ``z``: R x d."""
-        return scaled(
+        return project_scaled(
             lambda z: z / torch.linalg.vector_norm(z, dim=-1, keepdim=True).clamp(min=1.0), z, scale
         )
 
@@ -132,8 +132,8 @@ class Box(NamedTuple):
         Raises:
             ValueError: ``dim`` below 1.
         """
-        dim = size("dim", dim)
-        return cls(dim, *numbers(math.sqrt(dim), 2 * math.sqrt(dim), **tkwargs))
+        dim = check_size("dim", dim)
+        return cls(dim, *scalar_tensors(math.sqrt(dim), 2 * math.sqrt(dim), **tkwargs))
 
     def lmo(self, c: Tensor) -> Tensor:
         """-sign(c), and -1 where a coordinate of c is 0. ``c``: R x d."""
@@ -141,7 +141,7 @@ class Box(NamedTuple):
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
         """Each coordinate clipped. ``z``: R x d."""
-        return scaled(lambda z: z.clamp(-1.0, 1.0), z, scale)
+        return project_scaled(lambda z: z.clamp(-1.0, 1.0), z, scale)
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
         """R bool."""
@@ -164,13 +164,13 @@ class SubSimplex(NamedTuple):
         Raises:
             ValueError: ``dim`` below 1.
         """
-        dim = size("dim", dim)
+        dim = check_size("dim", dim)
         far, across = math.sqrt(4 * dim**2 - 3 * dim), 2 * math.sqrt(min(2, dim)) * dim
-        return cls(dim, *numbers(far, across, **tkwargs))
+        return cls(dim, *scalar_tensors(far, across, **tkwargs))
 
     def lmo(self, c: Tensor) -> Tensor:
         """2 n e_i - 1 for the (first) least c_i where that is negative, else -1, which is x = 0. ``c``: R x n."""
-        i = first_best(-c).unsqueeze(1)
+        i = argmax_first(-c).unsqueeze(1)
         least = c.gather(1, i)
         return torch.full_like(c, -1.0).scatter_add(
             1, i, torch.where(least < 0, 2.0 * self.dim, 0.0).to(c)
@@ -178,7 +178,7 @@ class SubSimplex(NamedTuple):
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
         """Closest point, by sorting. ``z``: R x n."""
-        return scaled(
+        return project_scaled(
             lambda z: 2 * self.dim * project_sub_simplex((z + 1) / (2 * self.dim)) - 1, z, scale
         )
 
@@ -259,12 +259,14 @@ def oracle_set(
             a relative 1e-6, so that oracles in single precision pass).
     """
     if not callable(oracle):
-        refuse("oracle", oracle, "a function of n numbers")
-    radius = positive("radius", radius)
+        raise_invalid("oracle", oracle, "a function of n numbers")
+    radius = check_positive("radius", radius)
     tkwargs = {"dtype": torch.float64} | tkwargs
-    middle = np.atleast_1d(array("center", center))
+    middle = np.atleast_1d(check_array("center", center))
     if middle.ndim != 1 or not len(middle) or not (abs(middle) <= LARGEST).all():
-        refuse("center", center, f"n finite numbers, n at least 1, up to {LARGEST:g} in size")
+        raise_invalid(
+            "center", center, f"n finite numbers, n at least 1, up to {LARGEST:g} in size"
+        )
     n = len(middle)
     try:
         shape = np.shape(oracle(np.ones(n)))
@@ -289,16 +291,16 @@ def oracle_set(
     for name, (field, value, farthest) in reach.items():
         if value is not None:
             least = radius * farthest().item()
-            if positive(name, value) < least * (1 - ORACLE_ROUNDING):
+            if check_positive(name, value) < least * (1 - ORACLE_ROUNDING):
                 raise ValueError(
                     f"{name}={value!r}; allowed: at least {least:.10g}, which points of the set reach"
                 )
             found = found._replace(**{field: row(value / radius)[0]})
-    probe(found)
+    check_oracle(found)
     return found
 
 
-def probe(cset: ConvexSet) -> None:
+def check_oracle(cset: ConvexSet) -> None:
     """Assumption r B in K in R B by the oracle, along 64 directions of a fixed stream; a set whose oracle is not its own is passed over.
 
     Raises:
@@ -310,7 +312,7 @@ def probe(cset: ConvexSet) -> None:
     slack = ORACLE_ROUNDING if isinstance(cset, OracleSet) else 1e-9
     for k in range(DIRECTIONS):
         u = Streams(0, [k], cset.D.device, cset.D.dtype).at(-1).sphere("probe", n).expand(R, n)
-        h = support(cset, u)
+        h = support_function(cset, u)
         if not bool(h.isfinite().all()):
             raise RuntimeError("lmo: its answers are not finite; allowed: points of the set")
         if not bool(((h >= cset.r - slack) & (h <= cset.R * (1 + slack) + slack)).all()):
@@ -337,7 +339,7 @@ def project_sub_simplex(x: Tensor, total: float = 1.0) -> Tensor:
     return torch.where(inside.sum(-1, keepdim=True) > total, project_simplex(x, total), inside)
 
 
-class Projected(NamedTuple):
+class BallProjection(NamedTuple):
     """A point of the ball and the multiplier of its constraint (0 inside)."""
 
     point: Array  # R x d
@@ -354,7 +356,7 @@ def project_ball(point: Array, metric: Array, radius: float) -> Array:
 
 def ball_projection(
     point: Array, metric: Array, radius: float, outside: Array | None = None
-) -> Projected:
+) -> BallProjection:
     """argmin over ||x||_2 <= radius of (x - point)^T A (x - point), by Newton on the secular equation.
 
     Stationarity: (A + nu I) x = A point with nu >= 0 and ||x|| = radius. 1 / ||x(nu)|| is concave and increasing in
@@ -370,16 +372,16 @@ def ball_projection(
     """
     if outside is None:
         outside = dot(point, point) > radius * radius
-    if isinstance(point, Tensor) and may_look(point):
-        point, metric, outside = light(point, metric, outside)
-        return Projected(*tensors(*ball_projection(point, metric, radius, outside)))
+    if isinstance(point, Tensor) and can_branch_on_values(point):
+        point, metric, outside = as_numpy_if_cpu(point, metric, outside)
+        return BallProjection(*as_tensors(*ball_projection(point, metric, radius, outside)))
     if isinstance(point, np.ndarray):
         closest, multiplier = point.copy(), np.zeros_like(point[:, 0])
         found, nu = _closest(point[outside], metric[outside], radius)
         closest[outside], multiplier[outside] = found, np.ravel(nu)
-        return Projected(closest, multiplier)
+        return BallProjection(closest, multiplier)
     x, nu = _closest_on_device(point, metric, radius, outside)
-    return Projected(torch.where(outside.unsqueeze(1), x, point), nu.where(outside, 0.0))
+    return BallProjection(torch.where(outside.unsqueeze(1), x, point), nu.where(outside, 0.0))
 
 
 def _closest(point: np.ndarray, metric: np.ndarray, radius: float):
@@ -389,8 +391,8 @@ def _closest(point: np.ndarray, metric: np.ndarray, radius: float):
     """
     length, basis = np.linalg.eigh(metric)
     weighted = length * (point[:, None] @ basis)[:, 0]
-    column = lambda x, y: number(dot(x, y)[:, None])
-    least = number(length[:, :1])
+    column = lambda x, y: as_scalar(dot(x, y)[:, None])
+    least = as_scalar(length[:, :1])
     nu = least * 0.0
     moves = nu == 0
     for _ in range(STEPS):
@@ -427,6 +429,6 @@ def _closest_on_device(point: Tensor, metric: Tensor, radius: float, outside: Te
             factor = torch.linalg.cholesky_ex(torch.addcmul(metric, nu, eye)).L
             last, x = x, torch.cholesky_solve(target, factor)
         moves = norm(x - last)[:, 0, 0] > LAST * radius
-        if settled(moves & outside):
+        if has_converged(moves & outside):
             break
     return (x * (radius / norm(x)))[..., 0], nu[:, 0, 0]

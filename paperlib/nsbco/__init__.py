@@ -9,7 +9,7 @@ from .learners.bob import BanditOverBandit
 from .learners.egs import EGS
 from .learners.exp3 import Exp3IX
 from .learners.glr import GLR
-from .learners.gradient import FullInformation, Still
+from .learners.gradient import FullInformation, StaticBaseline
 from .learners.kiefer import KieferWolfowitz
 from .learners.least_squares import DiscountedLeastSquares, SlidingWindowLeastSquares
 from .learners.presets import Calibration, calibrate, malg, practical, printed, single_scale
@@ -59,7 +59,7 @@ __all__ = [
     "Stationary",
     "StationaryToWeak",
     "Step",
-    "Still",
+    "StaticBaseline",
     "Task",
     "Triangle",
     "Walk",

@@ -8,10 +8,19 @@ import torch
 from torch import Tensor
 
 from ..asktell import optimizer as shared
-from ..asktell.inputs import host, real_number, warn
-from ..asktell.records import Now
-from ..core.describe import brief
-from ..core.validation import LARGEST, SMALLEST, array, number, one_of, positive, refuse, whole
+from ..asktell.inputs import real_number, to_numpy, warn_caller
+from ..asktell.records import TrialState
+from ..core.describe import short_repr
+from ..core.validation import (
+    LARGEST,
+    SMALLEST,
+    check_array,
+    check_in,
+    check_integer,
+    check_number,
+    check_positive,
+    raise_invalid,
+)
 from ..learners.wrapper import LOGGED
 from ..maths.sets import Ball, Box
 from .learners.ascent import GradientAscent
@@ -48,12 +57,14 @@ class Domain(NamedTuple):
 def _check_scale(name: str, value: Any, center: np.ndarray, scale: np.ndarray) -> None:
     """Raise ValueError for half widths that are out of range, or so small beside the center that points could not differ."""
     if not ((scale >= SMALLEST) & (scale <= LARGEST)).all():
-        refuse(name, value, f"numbers from {SMALLEST:g} to {LARGEST:g}")
+        raise_invalid(name, value, f"numbers from {SMALLEST:g} to {LARGEST:g}")
     if not (scale >= NARROWEST * abs(center)).all():
-        refuse(name, value, f"at least {NARROWEST:g} of the center's size, so that points differ")
+        raise_invalid(
+            name, value, f"at least {NARROWEST:g} of the center's size, so that points differ"
+        )
 
 
-def checked(domain: "Domain") -> "Domain":
+def copy_checked(domain: "Domain") -> "Domain":
     """A copy.
 
     Raises:
@@ -61,15 +72,17 @@ def checked(domain: "Domain") -> "Domain":
     """
     center, scale = _vector("domain.center", domain.center), _vector("domain.scale", domain.scale)
     if len(center) != len(scale) or (domain.kind == "ball" and (scale != scale[0]).any()):
-        refuse("domain.scale", domain.scale, f"{len(center)} numbers, those of a ball all equal")
+        raise_invalid(
+            "domain.scale", domain.scale, f"{len(center)} numbers, those of a ball all equal"
+        )
     _check_scale("domain.scale", domain.scale, center, scale)
     return Domain(domain.kind, center, scale)
 
 
 def _vector(name: str, value: Any) -> np.ndarray:
-    found = array(name, value)
+    found = check_array(name, value)
     if found.ndim != 1 or not found.size or not (abs(found) <= LARGEST).all():
-        refuse(name, value, f"one or more numbers up to {LARGEST:g} in size, in a list")
+        raise_invalid(name, value, f"one or more numbers up to {LARGEST:g} in size, in a list")
     return found
 
 
@@ -83,9 +96,9 @@ def ball(center: Any, radius: float = 1.0) -> Domain:
     Raises:
         ValueError: a value out of range.
     """
-    middle, size = _vector("center", center), array("radius", radius)
+    middle, size = _vector("center", center), check_array("radius", radius)
     if size.ndim:
-        refuse("radius", radius, "one number")
+        raise_invalid("radius", radius, "one number")
     _check_scale("radius", radius, middle, size)
     return Domain("ball", middle, np.full(len(middle), float(size)))
 
@@ -101,7 +114,7 @@ def box(lower: Any, upper: Any) -> Domain:
     """
     low, high = _vector("lower", lower), _vector("upper", upper)
     if len(low) != len(high) or not (low < high).all():
-        refuse("upper", upper, f"{len(low)} numbers above lower={low.tolist()}")
+        raise_invalid("upper", upper, f"{len(low)} numbers above lower={low.tolist()}")
     center, scale = (low + high) / 2, (high - low) / 2
     _check_scale("upper", upper, center, scale)
     for _ in range(4):  # rounding may not lead out
@@ -110,7 +123,7 @@ def box(lower: Any, upper: Any) -> Domain:
     return Domain("box", center, scale)
 
 
-class Optimizer(shared.Sequential):
+class Optimizer(shared.SequentialOptimizer):
     """Maximizes a strongly concave objective whose maximizer moves, on a ball or a box.
 
     ::
@@ -177,14 +190,14 @@ class Optimizer(shared.Sequential):
         drift: float | None = None,
     ):
         if not isinstance(domain, Domain):
-            refuse("domain", domain, "ball(center, radius) or box(lower, upper)")
-        one_of("domain.kind", domain.kind, tuple(SETS))
-        domain = checked(domain)
+            raise_invalid("domain", domain, "ball(center, radius) or box(lower, upper)")
+        check_in("domain.kind", domain.kind, tuple(SETS))
+        domain = copy_checked(domain)
         self.y_range = _interval(y_range)
-        concavity = positive("concavity", concavity)
-        smoothness = positive("smoothness", smoothness)
-        noise = positive("noise", noise)
-        margin = number("margin", margin, 1e-6, 1 - 1e-6)
+        concavity = check_positive("concavity", concavity)
+        smoothness = check_positive("smoothness", smoothness)
+        noise = check_positive("noise", noise)
+        margin = check_number("margin", margin, 1e-6, 1 - 1e-6)
         self._given = {
             "concavity": concavity,
             "smoothness": smoothness,
@@ -192,19 +205,21 @@ class Optimizer(shared.Sequential):
             "margin": margin,
         }
         if horizon is not None:
-            horizon = whole("horizon", horizon)
+            horizon = check_integer("horizon", horizon)
         if drift is not None:
-            drift = number("drift", drift, 1e-9, 2.0)
+            drift = check_number("drift", drift, 1e-9, 2.0)
             self._given["drift"] = drift
-        one_of("policy", policy, POLICIES)
+        check_in("policy", policy, POLICIES)
         self._domain, half = domain, (self.y_range[1] - self.y_range[0]) / 2
         if not NOISES[0] <= noise / half <= NOISES[1]:
             least, most = (half * x for x in NOISES)
-            refuse("noise", noise, f"{least:g} to {most:g} with y_range={self.y_range}")
+            raise_invalid("noise", noise, f"{least:g} to {most:g} with y_range={self.y_range}")
         sigma = _curvature("concavity", concavity, domain.scale.min(), half)
         L = _curvature("smoothness", smoothness, domain.scale.max(), half)
         if not sigma < L:
-            refuse("smoothness", smoothness, f"above {smoothness * sigma / L:g}, see concavity")
+            raise_invalid(
+                "smoothness", smoothness, f"above {smoothness * sigma / L:g}, see concavity"
+            )
         one = lambda x: torch.tensor(float(x), dtype=torch.float64)
         cset = SETS[domain.kind].of(len(domain.center))
         cset = cset._replace(R=cset.R[0], D=cset.D[0])  # AskTell leads it with the trial
@@ -214,20 +229,22 @@ class Optimizer(shared.Sequential):
             speed = 2 / (horizon or CROSSING) if drift is None else drift
             own = policy_learner(policy, task, noise / half, speed)
         if getattr(own, "wants", "reward") != "reward":
-            refuse("learner", own, f"one that hears rewards; this wants a {own.wants}")
+            raise_invalid("learner", own, f"one that hears rewards; this wants a {own.wants}")
         if isinstance(own, LeastSquares) and domain.scale.min() < (1 - 1e-9) * domain.scale.max():
             sides = f"with {'learner' if learner else 'policy'}={type(own).__name__}, whose model has one curvature"
-            refuse("domain", domain, f"{sides}: a ball, or a box of equal sides")
+            raise_invalid("domain", domain, f"{sides}: a ball, or a box of equal sides")
         super().__init__(own, task, horizon, seed, device=device)
         first = self.rounds_before_step() if self._stepping() else 0
         if horizon is not None and first >= horizon:
-            warn(
+            warn_caller(
                 f"the center cannot move before round {first + 1}, beyond horizon={horizon}: a margin above {margin:g} shortens the "
                 f"first epoch, which has at least 2 d = {2 * len(domain.center)} rounds; or choose another policy"
             )
         at = _stand(self.state)
         if not isinstance(at, Tensor) or at.shape != (1, len(domain.center)):
-            refuse("learner", own, "one whose state has a point z or center, or whose base's has")
+            raise_invalid(
+                "learner", own, "one whose state has a point z or center, or whose base's has"
+            )
 
     def _native(self, point: np.ndarray) -> np.ndarray:
         return self._domain.native(point)
@@ -238,13 +255,15 @@ class Optimizer(shared.Sequential):
         Raises:
             ValueError: always.
         """
-        refuse("actions", actions, "none, a policy learns of its own actions only")
+        raise_invalid("actions", actions, "none, a policy learns of its own actions only")
 
-    def _heard(self, now: Now, action: np.ndarray, y: float, update: Any = None) -> Now:
+    def _heard(
+        self, now: TrialState, action: np.ndarray, y: float, update: Any = None
+    ) -> TrialState:
         unit = self._unit("y", y, f" in round {now.rounds + 1}")
         return self._edged(super()._heard(now, action, unit, update))
 
-    def _check_entry(self, now: Now, action: Any, y: Any, names: tuple[str, str]) -> None:
+    def _check_entry(self, now: TrialState, action: Any, y: Any, names: tuple[str, str]) -> None:
         super()._check_entry(now, action, self._unit(names[1], y), names)
 
     def _unit(self, name: str, y: Any, where: str = "") -> float:
@@ -256,10 +275,10 @@ class Optimizer(shared.Sequential):
         (low, high), found = self.y_range, real_number(name, y)
         if not low <= found <= high:  # nan is in none
             allowed = f"a number in y_range=({low:g}, {high:g})"
-            raise ValueError(f"{name}={brief(y)}{where}; allowed: {allowed}")
+            raise ValueError(f"{name}={short_repr(y)}{where}; allowed: {allowed}")
         return min(1.0, max(-1.0, (2 * found - low - high) / (high - low)))
 
-    def _edged(self, now: Now) -> Now:
+    def _edged(self, now: TrialState) -> TrialState:
         """Warn once where the rounds with the center near the edge of X^o(c_0), within 5 %, exceed twice the others by 100 d.
 
         A noisy center leaves the edge now and then, also where the maximizer lies beyond it.
@@ -271,13 +290,13 @@ class Optimizer(shared.Sequential):
         edge = max(0, now.edge + (1 if size >= NEAR * (1 - margin) else -2))
         if edge < EDGE * len(z):
             return now._replace(edge=edge)
-        warn(
+        warn_caller(
             f"the center stays at the edge, in round {now.rounds} for {edge} rounds or more: the maximizer may lie where "
             f"margin={margin:g} keeps the center from going; widen the domain, or decrease margin, which delays the first step (rounds_before_step)"
         )
         return now._replace(edge=WARNED)
 
-    def _overflow(self, now: Now, state: Any) -> str:
+    def _overflow(self, now: TrialState, state: Any) -> str:
         restarts = int(self.learner.report(state)["restarts"][0])
         counted = f"round {now.rounds + 1}: {restarts} restarts"
         if not isinstance(self.learner, GLR):
@@ -304,9 +323,9 @@ class Optimizer(shared.Sequential):
         Raises:
             ValueError: ``step`` below 1, or so large that it comes after 2^63 rounds or more; a learner that does not define it.
         """
-        step = whole("step", step)
+        step = check_integer("step", step)
         if (learner := self._stepping()) is None:
-            refuse("learner", self.learner, "one with rounds_before_step")
+            raise_invalid("learner", self.learner, "one with rounds_before_step")
         return int(learner.rounds_before_step(self.context, step))
 
     def _stepping(self) -> Any:
@@ -319,7 +338,7 @@ class Optimizer(shared.Sequential):
     @property
     def center(self) -> np.ndarray:
         """The present estimate of the maximizer, about which it explores, d numbers."""
-        return self._domain.native(host(_stand(self.state)[0]))
+        return self._domain.native(to_numpy(_stand(self.state)[0]))
 
     @property
     def restarts(self) -> list[int]:
@@ -343,12 +362,12 @@ class Optimizer(shared.Sequential):
 def _interval(y_range: Any) -> tuple[float, float]:
     allowed = f"two numbers up to {LARGEST:g} in size, the least answer first"
     given = y_range.tolist() if isinstance(y_range, np.ndarray | Tensor) else y_range
-    ends = array("y_range", given) if isinstance(given, tuple | list) else np.zeros(0)
+    ends = check_array("y_range", given) if isinstance(given, tuple | list) else np.zeros(0)
     if ends.shape != (2,) or any(isinstance(x, bool | np.bool_) for x in given):
-        refuse("y_range", y_range, allowed)
+        raise_invalid("y_range", y_range, allowed)
     low, high = ends.tolist()
     if not (-LARGEST <= low < high <= LARGEST and high - low >= SMALLEST):
-        refuse("y_range", y_range, f"{allowed}, at least {SMALLEST:g} apart")
+        raise_invalid("y_range", y_range, f"{allowed}, at least {SMALLEST:g} apart")
     return low, high
 
 
@@ -357,7 +376,7 @@ def _curvature(name: str, value: float, scale: float, half: float) -> float:
     found = value * scale**2 / half
     if not SMALLEST <= found <= LARGEST:
         unit = f"with this domain and y_range it is {found:g} in units of the learner's"
-        refuse(name, value, f"{unit}; those lie between {SMALLEST:g} and {LARGEST:g}")
+        raise_invalid(name, value, f"{unit}; those lie between {SMALLEST:g} and {LARGEST:g}")
     return found
 
 

@@ -2,7 +2,7 @@
 
 A state is read by field names: those of Algorithm 2 (z, r, t) below any learner around it, those of ``Multiscale`` (active,
 live, n, played, least, excess, heard, log) at its top. "Before" is the state that chose the round's point, so that z is the
-center that was played from, and ``live`` holds the windows that cover the round; tests come after the answer, so that what
+center that was played from, and ``live_windows`` holds the windows that cover the round; tests come after the answer, so that what
 they compare is made of both states.
 A probe that holds a learner takes one whose settings are numbers.
 Shapes: R trials, d dimensions, O orders m = 0, 1, ... of windows of 2^m rounds.
@@ -16,19 +16,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..core.linalg import light, tensors
-from ..core.rounds import Probe, Round, Stored, innermost
+from ..core.linalg import as_numpy_if_cpu, as_tensors
+from ..core.rounds import Probe, Round, StateField, innermost_state
 
 # What was played ---------------------------------------------------------------------------------------------
 
 
 # z, from which the round's query was made, R x d; of a ``Multiscale`` the active thread's
-center = Stored("z", "before")
+center = StateField("z", "before")
 
 
-def outside(seen: Round) -> Tensor:
+def distance_outside(seen: Round) -> Tensor:
     """Distance of the query from X and of the center from X^o(c_0), R x 2: 0 but for rounding."""
-    task, z = seen.context, innermost(seen.before).z
+    task, z = seen.context, innermost_state(seen.before).z
     distance = lambda x, inside: torch.linalg.vector_norm(x - inside, dim=1)
     x = seen.action
     return torch.stack([distance(x, task.cset.project(x, 1.0)), distance(z, task.inside(z))], 1)
@@ -65,20 +65,20 @@ class Shortfall:
     problem: Any
 
     def __call__(self, seen: Round) -> Tensor:
-        after = innermost(seen.after)
-        t, r, best = light(after.t, after.r, self.problem.best(seen.world, seen.t))
-        return tensors(t**0.5 * (best - r / t))[0]
+        after = innermost_state(seen.after)
+        t, r, best = as_numpy_if_cpu(after.t, after.r, self.problem.best(seen.instance, seen.t))
+        return as_tensors(t**0.5 * (best - r / t))[0]
 
 
 # The schedule ------------------------------------------------------------------------------------------------
 
 
-def active(seen: Round) -> Tensor:
+def active_order(seen: Round) -> Tensor:
     """Order of the window whose thread plays, R."""
     return seen.before.active
 
 
-def live(seen: Round) -> Tensor:
+def live_windows(seen: Round) -> Tensor:
     """Whether the window of order m that covers the round is scheduled, R x O."""
     return seen.before.live
 
@@ -87,7 +87,7 @@ def live(seen: Round) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Compared:
+class TestStatistics:
     """What the tests compare, R x (3 + O): r-bar_t, U_t, the largest A_2 and for every order the largest A_1 with which a test fails.
 
     U_t is the least r-bar of the block, this round's among them, also where the round ends in a restart. Test 2's statistic is
@@ -103,10 +103,10 @@ class Compared:
 
     def __call__(self, seen: Round) -> Tensor:
         before, bar = seen.before, self.learner.optimistic(seen.after)
-        live, opened, played, least, excess, heard = light(
+        live, opened, played, least, excess, heard = as_numpy_if_cpu(
             *(getattr(before, x) for x in ("live", "opened", "played", "least", "excess", "heard"))
         )
-        bar, y = light(bar, seen.feedback)
+        bar, y = as_numpy_if_cpu(bar, seen.feedback)
         xp = np if isinstance(live, np.ndarray) else torch
         m = np.arange(live.shape[1]) if xp is np else torch.arange(live.shape[1]).to(played)
         rounds = played + 1  # t'
@@ -118,7 +118,7 @@ class Compared:
         ends = live & ((rounds[:, None] & ((1 << m) - 1)) == 0)
         first = xp.where(ends, (mean - least[:, None]) * length**0.5, -math.inf)
         join = np.concatenate if xp is np else torch.cat
-        return tensors(join([xp.stack([bar, least, second], 1), first], 1))[0]
+        return as_tensors(join([xp.stack([bar, least, second], 1), first], 1))[0]
 
 
 def restarts(seen: Round) -> Tensor:

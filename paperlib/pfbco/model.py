@@ -20,7 +20,7 @@ class Task(NamedTuple):
     grad_bound: Tensor  # G, 1 or R: ||grad f_t|| <= G
 
 
-class Heard(NamedTuple):
+class LossMoments(NamedTuple):
     """Moments of all losses of a run, epochs included."""
 
     count: int
@@ -29,17 +29,17 @@ class Heard(NamedTuple):
     above: Tensor  # R, losses with |f| > M so far
 
     @classmethod
-    def none(cls, trials: int, **tkwargs) -> "Heard":
+    def none(cls, trials: int, **tkwargs) -> "LossMoments":
         """Before the first loss."""
         zero = torch.zeros(trials, **tkwargs)
         return cls(0, zero, zero, zero)
 
-    def hear(self, loss: Tensor, bound: Tensor) -> "Heard":
+    def hear(self, loss: Tensor, bound: Tensor) -> "LossMoments":
         """One more loss of every trial, by Welford's update. ``loss``: R; ``bound``: 1 or R."""
         step = loss - self.mean
         mean = self.mean + step / (self.count + 1)
         deviation, above = self.deviation + step * (loss - mean), self.above + (loss.abs() > bound)
-        return Heard(self.count + 1, mean, deviation, above)
+        return LossMoments(self.count + 1, mean, deviation, above)
 
     def spread(self) -> Tensor:
         """Standard deviation, of fewer than five losses their root mean square; 1 where there are none or all are equal. Returns R.
@@ -53,14 +53,14 @@ class Heard(NamedTuple):
         return torch.where(found <= 1e-12 * self.mean.abs(), 1.0, found)
 
 
-def sigma(t: Any) -> Any:
+def step_size(t: Any) -> Any:
     """Frank-Wolfe step t^{-2/5}; t counts from 1 in every epoch. ``t``: a number, an array of floats or a tensor."""
     return t**-0.4
 
 
-def behind(x: Tensor, leader: Tensor, free: Tensor, diameter: Tensor, t: Any) -> Tensor:
+def tracking_error(x: Tensor, leader: Tensor, free: Tensor, diameter: Tensor, t: Any) -> Tensor:
     """h_t / (D^2 sigma_t) and ||x_t - x*_t|| / (D t^{-1/5}), ... x 2, where F_t(x) = ||x - free||^2 + const. Points: ... x n."""
-    away, s = x - leader, sigma(t)
+    away, s = x - leader, step_size(t)
     # a difference of squares, factored: |free| may be large
     gap = (away * (x + leader - 2 * free)).sum(-1)
     return torch.stack(

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from ..asktell import optimizer as shared
-from ..asktell.inputs import host, real_number
-from ..asktell.records import Now
-from ..core.describe import brief
-from ..core.trees import leaves, tree_map
-from ..core.validation import one_of, positive, whole
-from ..learners.wrapper import Doubling, Epochs
+from ..asktell.inputs import real_number, to_numpy
+from ..asktell.records import TrialState
+from ..core.describe import short_repr
+from ..core.trees import list_leaves, tree_map
+from ..core.validation import check_in, check_integer, check_positive
+from ..learners.wrapper import Doubling, DoublingState
 from .learners.onepoint import LARGEST_BOUND, Remembering
 from .learners.pfbco import PFBCO
 from .model import Task
@@ -23,7 +23,7 @@ ANSWERS = 8  # of an oracle, by which a file knows the set again
 LARGEST = 1e150  # loss whose square is a number
 
 
-class Optimizer(shared.Sequential):
+class Optimizer(shared.SequentialOptimizer):
     """``PFBCO`` on a convex set, in the set's own coordinates.
 
     ::
@@ -82,11 +82,11 @@ class Optimizer(shared.Sequential):
         device: str | torch.device | None = None,
     ):
         _check_set(cset)
-        one_of("answer", answer, ("last", "average"))
+        check_in("answer", answer, ("last", "average"))
         if loss_bound is not None:
-            loss_bound = positive("loss_bound", loss_bound, 1 / LARGEST_BOUND, LARGEST_BOUND)
+            loss_bound = check_positive("loss_bound", loss_bound, 1 / LARGEST_BOUND, LARGEST_BOUND)
         if horizon is not None:
-            horizon = whole("horizon", horizon)
+            horizon = check_integer("horizon", horizon)
             if loss_bound is None:
                 raise ValueError(
                     f"loss_bound=None with horizon={horizon!r}; allowed: a number above 0, "
@@ -106,13 +106,15 @@ class Optimizer(shared.Sequential):
         super().__init__(begun, task, horizon, seed, device=device)
         self._known = _fingerprint(tree_map(Tensor.cpu, self.context.cset))
 
-    def _heard(self, now: Now, action: np.ndarray, loss: float) -> Now:
+    def _heard(self, now: TrialState, action: np.ndarray, loss: float) -> TrialState:
         number, where = real_number("loss", loss), f"round {now.rounds + 1}"
         if not math.isfinite(number):
-            raise ValueError(f"loss={brief(loss)} in {where}, trial 0; allowed: a finite number")
+            raise ValueError(
+                f"loss={short_repr(loss)} in {where}, trial 0; allowed: a finite number"
+            )
         if self.loss_bound is None and abs(number) > LARGEST:
             raise ValueError(
-                f"loss={brief(loss)} in {where}, trial 0; allowed: up to {LARGEST:g}, for "
+                f"loss={short_repr(loss)} in {where}, trial 0; allowed: up to {LARGEST:g}, for "
                 "moments are kept, or a loss_bound"
             )
         return super()._heard(now, action, number)
@@ -131,15 +133,15 @@ class Optimizer(shared.Sequential):
         and T = 1024: where the best point lies on the boundary a smaller c comes closer, at the
         price of noisier estimates.
         """
-        if isinstance(self.state, Epochs):
+        if isinstance(self.state, DoublingState):
             last, mean = self.state.base.last, self.state.base.mean
         else:
             last, mean = self.state.so_far()
-        return self._native(host((last if self.answer == "last" else mean)[0]))
+        return self._native(to_numpy((last if self.answer == "last" else mean)[0]))
 
     def _native(self, point: np.ndarray) -> np.ndarray:
         y = torch.from_numpy(point).unsqueeze(0).to(self.device)
-        return host(self.context.cset.to_native(y)[0])
+        return to_numpy(self.context.cset.to_native(y)[0])
 
     def _offer(self) -> str:
         return f"{type(self.context.cset).__name__} in {self.context.cset.dim} dimensions"
@@ -155,7 +157,7 @@ def _check_set(cset: Any) -> None:
             f"cset: {type(cset).__name__}; allowed: a set of paperlib.maths, such as "
             "polytope(C, d), oracle_set(oracle, center, radius) or Ball.of(n)"
         )
-    if any(leaf.shape[0] != 1 for _, leaf in leaves(cset) if isinstance(leaf, Tensor)):
+    if any(leaf.shape[0] != 1 for _, leaf in list_leaves(cset) if isinstance(leaf, Tensor)):
         raise ValueError(
             f"cset: {type(cset).__name__} of {max(len(cset.R), len(cset.D))} trials; "
             "allowed: one set"
@@ -174,7 +176,7 @@ def _fingerprint(cset: Any) -> str:
     """
     digest = hashlib.sha256(type(cset).__name__.encode())
     unit = float(getattr(cset, "rho", getattr(cset, "radius", 1.0)))
-    for name, leaf in leaves(cset, ""):
+    for name, leaf in list_leaves(cset, ""):
         # those follow from the rest, in an order of rounding
         if isinstance(leaf, Tensor) and name != ".vertices":
             least = unit if name in (".center", ".rho", ".radius") else 1.0
@@ -187,7 +189,7 @@ def _fingerprint(cset: Any) -> str:
 
 
 def _digits(x: Tensor, least: float) -> bytes:
-    """Nine digits of the largest number, at least ``least``.
+    """Nine digits of the largest number, at least ``smallest``.
 
     Off by 0.3183: numbers that are round do not lie where rounding turns.
     """

@@ -13,17 +13,17 @@ from torch import Tensor
 
 from ..core.contracts import Problem
 from ..core.rounds import Probe, Round
-from .model import behind
+from .model import tracking_error
 
 
-def own(state: Any) -> Any:
+def own_state(state: Any) -> Any:
     """The state of the learner itself, below a learner around it."""
-    return own(state.base) if hasattr(state, "base") else state
+    return own_state(state.base) if hasattr(state, "base") else state
 
 
 def loss_at(problem: Problem, seen: Round, y: Tensor, wants: str = "loss") -> Tensor:
     """The round's loss at other points, R, or its gradient, R x n. ``y``: R x n; ``wants``: "loss" or "gradient"."""
-    return problem.respond(seen.world, seen.t, y, wants, seen.world.streams.at(seen.t))[0]
+    return problem.respond(seen.instance, seen.t, y, wants, seen.instance.streams.at(seen.t))[0]
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class CenterLoss:
     problem: Problem
 
     def __call__(self, seen: Round) -> Tensor:
-        return loss_at(self.problem, seen, own(seen.before).x)
+        return loss_at(self.problem, seen, own_state(seen.before).x)
 
 
 def gradient_norm(seen: Round) -> Tensor:
     """||g_t|| = (n / delta) |f_t(y_t)| of the one-point estimate of a learner without a baseline, R."""
-    return seen.context.cset.dim / own(seen.before).delta * seen.feedback.abs()
+    return seen.context.cset.dim / own_state(seen.before).delta * seen.feedback.abs()
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class NoiseNorm:
 
     def __call__(self, seen: Round) -> Tensor:
         n = seen.context.cset.dim
-        noise = seen.world.streams.at(seen.t).normal("gradient noise", n)
+        noise = seen.instance.streams.at(seen.t).normal("gradient noise", n)
         return self.learner.deviation(n) * torch.linalg.vector_norm(noise, dim=1)
 
 
@@ -68,10 +68,10 @@ def tracking_ratios(seen: Round) -> Tensor:
     1 in every epoch. As ``Probe(tracking_ratios, "max")`` they are uniform in time. It takes a projection a round, and a
     regularized learner.
     """
-    before, cset = own(seen.before), seen.context.cset
+    before, cset = own_state(seen.before), seen.context.cset
     free = before.x1 - before.A / 2  # F_t(x) = ||x - free||^2 + const
     leader = cset.project(free, 1 - before.alpha)
-    return behind(before.x, leader, free, cset.D, before.rounds + 1)
+    return tracking_error(before.x, leader, free, cset.D, before.rounds + 1)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Feasible:
     """Distance of x_t from (1 - alpha) K, and of y_t from K, R x 2: 0 but for rounding, by projection."""
 
     def __call__(self, seen: Round) -> Tensor:
-        before, project = own(seen.before), seen.context.cset.project
+        before, project = own_state(seen.before), seen.context.cset.project
         distance = lambda z, scale: torch.linalg.vector_norm(z - project(z, scale), dim=1)
         # StochOCG does not explore, and its set does not shrink.
         scale = 1 - before.alpha if hasattr(before, "alpha") else 1.0
@@ -106,23 +106,23 @@ class FixedLoss:
     value: float = 0.0
 
     def __call__(self, seen: Round) -> Tensor:
-        return loss_at(self.problem, seen, torch.full_like(own(seen.before).x, self.value))
+        return loss_at(self.problem, seen, torch.full_like(own_state(seen.before).x, self.value))
 
 
 # How often ------------------------------------------------------------------------------------------------
 
 
-def leaves(seen: Round) -> Tensor:
+def leaves_set(seen: Round) -> Tensor:
     """A probe of FKM: whether its step leads out of (1 - alpha) K, so that the projection moves it, R bool."""
-    before, cset = own(seen.before), seen.context.cset
+    before, cset = own_state(seen.before), seen.context.cset
     weight = before.eta * seen.feedback * (cset.dim / before.delta)
-    u = seen.world.streams.at(seen.t).sphere("direction", cset.dim)
+    u = seen.instance.streams.at(seen.t).sphere("direction", cset.dim)
     z = before.x - weight.unsqueeze(1) * u
     return ~cset.contains(z / (1 - before.alpha).unsqueeze(1))
 
 
 @dataclass(frozen=True)
-class Own:
+class OwnField:
     """A field of the learner's state that chose the round's point, one row a trial.
 
     Attributes:
@@ -132,12 +132,12 @@ class Own:
     name: str
 
     def __call__(self, seen: Round) -> Tensor:
-        value = getattr(own(seen.before), self.name)
+        value = getattr(own_state(seen.before), self.name)
         return value.expand(len(seen.action), *value.shape[1:])
 
 
 @dataclass(frozen=True)
-class Steepness:
+class GradientNorm:
     """||grad f_t(y_t)||, R.
 
     Attributes:
@@ -155,29 +155,29 @@ def played(seen: Round) -> Tensor:
     return seen.action
 
 
-def heard(seen: Round) -> Tensor:
+def observed_losses(seen: Round) -> Tensor:
     """The losses, R."""
     return seen.feedback
 
 
-def ended(seen: Round) -> Tensor:
+def final_center(seen: Round) -> Tensor:
     """The center that would be next, R x n."""
-    return own(seen.after).x
+    return own_state(seen.after).x
 
 
 KEPT = {
-    "x": Own("x"),
-    "A": Own("A"),
+    "x": OwnField("x"),
+    "A": OwnField("A"),
     "y": played,
-    "loss": heard,
-    "end": Probe(ended, "final"),
-    **{name: Probe(Own(name), "final") for name in ("eta", "delta", "alpha")},
+    "loss": observed_losses,
+    "end": Probe(final_center, "final"),
+    **{name: Probe(OwnField(name), "final") for name in ("eta", "delta", "alpha")},
 }  # what ``Replay.of`` and ``along_leader`` take
 
 
-def recording(problem: Problem) -> dict[str, Any]:
+def recording_probes(problem: Problem) -> dict[str, Any]:
     """Probes that ``along_run`` takes what it needs from; every round has to be recorded."""
     return KEPT | {
         "distance": Probe(Feasible(), "max"),
-        "steepness": Probe(Steepness(problem), "max"),
+        "steepness": Probe(GradientNorm(problem), "max"),
     }

@@ -8,9 +8,9 @@ from toy import Index
 
 from paperlib import bkb, glbomd, goucb, nsbco, pfbco
 from paperlib.asktell import AskTell, Optimizer
-from paperlib.asktell.inputs import placed
+from paperlib.asktell.inputs import resolve_device
 from paperlib.core.linalg import Rows
-from paperlib.core.trees import leaves
+from paperlib.core.trees import list_leaves
 
 ARMS = np.random.default_rng(1).normal(size=(7, 2)) / 4
 TRIANGLE = pfbco.polytope(np.vstack([-np.eye(2), np.ones((1, 2))]), np.array([0.0, 0.0, 1.0]))
@@ -57,7 +57,7 @@ def rounds(user, count=5):
 def held(user):
     """The tensors in what it knows."""
     now = user._now
-    parts = [x for _, x in leaves((now.state, now.context, now.pending, now.proposed))]
+    parts = [x for _, x in list_leaves((now.state, now.context, now.pending, now.proposed))]
     parts = [x.buffer if isinstance(x, Rows) else x for x in parts]
     return [x for x in parts if isinstance(x, torch.Tensor)]
 
@@ -159,8 +159,8 @@ def test_a_device_that_is_not_here_is_refused(name, device):
 @pretended
 def test_a_device_beyond_those_here_is_refused():
     with elsewhere():
-        assert placed("cuda") == placed("cuda:0") == torch.device("cuda:0")
-        assert placed("auto") == torch.device("cpu")  # one trial is faster there
+        assert resolve_device("cuda") == resolve_device("cuda:0") == torch.device("cuda:0")
+        assert resolve_device("auto") == torch.device("cpu")  # one trial is faster there
         for device in ("cuda:1", "cuda:x"):
             with pytest.raises(ValueError, match=f"device='{device}'; allowed: "):
-                placed(device)
+                resolve_device(device)

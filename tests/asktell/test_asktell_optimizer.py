@@ -14,7 +14,7 @@ from toy import Index
 
 from paperlib.asktell import AskTell, Optimizer
 from paperlib.core.contracts import Tags
-from paperlib.core.trees import leaves
+from paperlib.core.trees import list_leaves
 
 ARMS = np.eye(4)
 
@@ -53,7 +53,7 @@ def everything(user):
     now = user._now
     values = [
         x.view if hasattr(x, "view") and not isinstance(x, torch.Tensor) else x
-        for _, x in leaves(now.state)
+        for _, x in list_leaves(now.state)
     ]
     pending = None if now.pending is None else id(now.pending)
     plain = [x.tolist() if isinstance(x, torch.Tensor) else x for x in values]

@@ -15,7 +15,7 @@ from paperlib import bkb, glbomd, linear, nsbco, pfbco
 from paperlib.asktell import AskTell, Optimizer
 from paperlib.core.files import parse_npz
 from paperlib.core.linalg import Rows
-from paperlib.core.trees import leaves
+from paperlib.core.trees import list_leaves
 
 ARMS = np.random.default_rng(1).normal(size=(7, 2)) / 4
 TRIANGLE = pfbco.polytope(np.vstack([-np.eye(2), np.ones((1, 2))]), np.array([0.0, 0.0, 1.0]))
@@ -59,7 +59,9 @@ def go_on(user, rounds=3):
 def numbers(user):
     """All that was learned, comparable."""
     now = user._now
-    values = [x.view if isinstance(x, Rows) else x for _, x in leaves((now.state, now.context))]
+    values = [
+        x.view if isinstance(x, Rows) else x for _, x in list_leaves((now.state, now.context))
+    ]
     plain = [x.tolist() if isinstance(x, torch.Tensor) else x for x in values if not callable(x)]
     return plain, now.rounds, now.skipped, now.warned, now.late, now.failures
 

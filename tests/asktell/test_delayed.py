@@ -7,15 +7,15 @@ import pytest
 import torch
 from toy import Index
 
-from companion.papers import papers, room
+from companion.papers import paper_module, papers
 from paperlib.asktell import AskTell, Optimizer
-from paperlib.asktell.records import MOST, Now
+from paperlib.asktell.records import MOST, TrialState
 from paperlib.bkb import Confidence, ContextualBKB, Matern
 from paperlib.bkb import Optimizer as Search
 from paperlib.core.contracts import Tags, tags_of
 from paperlib.core.files import parse_npz, write_npz
 from paperlib.core.linalg import Rows
-from paperlib.core.trees import leaves
+from paperlib.core.trees import list_leaves
 from paperlib.glbomd import GLBOMD, Bernoulli
 from paperlib.learners.reference import UniformArm
 
@@ -28,7 +28,7 @@ LEARNER = ContextualBKB(Matern(2.5, 0.5), Confidence(0.1, 1.0))
 def contextual(paper):
     """Learners of a paper's cases whose arms may change, each once."""
     found = []
-    for case in room(paper, "cases").CASES.values():
+    for case in paper_module(paper, "cases").CASES.values():
         streams = case.learner, case.problem
         arms = "arms" in {f.name for f in dataclasses.fields(streams[1])}
         if arms and not tags_of(case.learner).fixed_arms and case.learner not in found:
@@ -41,7 +41,7 @@ def numbers(user):
     plain = lambda x: x.view if isinstance(x, Rows) else x
     return {
         path: plain(leaf)
-        for path, leaf in leaves(user.state)
+        for path, leaf in list_leaves(user.state)
         if isinstance(leaf, (torch.Tensor, Rows))
     }
 
@@ -369,25 +369,25 @@ def told_back(x):
 
 @pytest.mark.parametrize("copy", range(3))
 def test_a_rounded_copy_of_a_point_is_the_point_asked_for(copy):
-    now = Now(None, None).with_asked([(0.123456789, -0.5), (0.2, 0.3)])
+    now = TrialState(None, None).with_asked([(0.123456789, -0.5), (0.2, 0.3)])
     played = told_back(np.array([[0.123456789, -0.5]]))[copy]
     assert now.settled(torch.tensor(played)).untold == (((0.2, 0.3), 1),)
 
 
 def test_another_point_is_not_the_one_asked_for():
     asked = (((0.123456789, -0.5), 1),)
-    now = Now(None, None).with_asked([asked[0][0]])
+    now = TrialState(None, None).with_asked([asked[0][0]])
     for x in ([0.125, -0.5], [0.123456789, 0.5], [0.0, 0.0]):
         assert now.settled(torch.tensor([x])).untold == asked
 
 
 def test_the_nearest_of_two_points_is_settled():
-    now = Now(None, None).with_asked([(1.0, 0.0), (1.0004, 0.0)])
+    now = TrialState(None, None).with_asked([(1.0, 0.0), (1.0004, 0.0)])
     assert now.settled(torch.tensor([[1.0003, 0.0]])).untold == (((1.0, 0.0), 1),)
 
 
 def test_untold_actions_do_not_grow_without_bound():
-    now = Now(None, None)
+    now = TrialState(None, None)
     for t in range(300):
         now = now.with_asked([(float(t), 1.0)])._replace(rounds=t + 1)
     assert len(now.untold) == MOST and sum(count for _, count in now.untold) == 300

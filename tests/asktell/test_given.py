@@ -11,7 +11,7 @@ from toy import Coins, Index
 
 from paperlib import bkb, glbomd, goucb, linear, nsbco, pfbco
 from paperlib.asktell import AskTell, Optimizer
-from paperlib.core.validation import array, norm_slack
+from paperlib.core.validation import check_array, norm_slack
 from paperlib.maths.bounds import Bounds, check_bounds
 from paperlib.play import play
 
@@ -199,7 +199,7 @@ def test_tensors_that_require_a_gradient_are_numbers():
         AskTell(Index(), [[one(1.0), one(0.0)], [one(0.0), one(1.0)]]),
     )
     assert made[0].center.tolist() == [0.0, 1.0] and made[1].scale.tolist() == [0.5]
-    np.testing.assert_array_equal(array("x", [[one(1.0)], [2.0]]), [[1.0], [2.0]])
+    np.testing.assert_array_equal(check_array("x", [[one(1.0)], [2.0]]), [[1.0], [2.0]])
     for call, name in (
         (lambda: nsbco.ball([one(math.nan)]), "center"),
         (lambda: nsbco.box([one(1.0)], [one(0.0)]), "upper"),

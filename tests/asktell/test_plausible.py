@@ -9,7 +9,7 @@ import torch
 from scipy import stats
 from toy import Listed
 
-from companion.papers import room
+from companion.papers import paper_module
 from paperlib import bkb, linear
 from paperlib.asktell import AskTell
 from paperlib.bkb import (
@@ -64,7 +64,7 @@ MODELS = {
     "BKB": (BKB(Linear(), RADIUS), gaussian, "noise=0.1 and norm_bound=1.0"),
     "ContextualBKB": (ContextualBKB(Linear(), RADIUS), gaussian, "noise=0.1 and norm_bound=1.0"),
     "GP-UCB": (ExactGPUCB(Linear(), RADIUS), gaussian, "noise=0.1 and norm_bound=1.0"),
-    "OFUL, ridge": (bkb.OFUL(RADIUS), gaussian, "noise=0.1 and norm_bound=1.0"),
+    "OFUL, ridge": (bkb.LinearGPUCB(RADIUS), gaussian, "noise=0.1 and norm_bound=1.0"),
     "SOFUL": (bkb.SOFUL(RADIUS, 2), gaussian, "noise=0.1 and norm_bound=1.0"),
     "Scripted": (
         Scripted(OFUL(NOISE, NORM), Listed((2, 1)), 2),
@@ -138,7 +138,7 @@ def test_the_message_has_the_reward_its_round_and_the_limits():
 BANDITS = {
     f"{paper}.{name}": case
     for paper in ("linear", "bkb", "glbomd")
-    for name, case in room(paper, "cases").CASES.items()
+    for name, case in paper_module(paper, "cases").CASES.items()
     if hasattr(case.learner, "caution")
 }
 
@@ -148,11 +148,11 @@ def test_200_honest_trials_are_not_warned_of(name):
     """Every learner with a declared model, arms drawn at random, its problem's own rewards."""
     case, trials = BANDITS[name], 200
     streams, tkwargs = Streams(7, range(trials)), {"dtype": torch.float64, "device": "cpu"}
-    world = case.problem.init(trials, case.rounds, streams.at(-1), **tkwargs)
+    instance = case.problem.init(trials, case.rounds, streams.at(-1), **tkwargs)
     for t in range(case.rounds):
-        arms, draw = case.problem.context(world, t), streams.at(t)
+        arms, draw = case.problem.context(instance, t), streams.at(t)
         arm = (draw.uniform("some arm") * arms.shape[1]).long()
-        reward, _ = case.problem.respond(world, t, arm, "reward", draw)
+        reward, _ = case.problem.respond(instance, t, arm, "reward", draw)
         assert case.learner.caution(arms, None, Observed(arm, reward, t + 1)) is None
 
 

@@ -13,7 +13,7 @@ import pytest
 from paperlib import bkb, glbomd, pfbco
 from paperlib.asktell import AskTell
 from paperlib.asktell.trial import _differing
-from paperlib.core.describe import describe, same
+from paperlib.core.describe import configs_equal, describe
 
 SAVED = Path(__file__).parent / "saved"
 # by 0.1.0, next
@@ -87,7 +87,7 @@ def test_another_learner_is_refused_by_what_differs():
     ],
 )
 def test_a_class_is_known_by_its_paper_and_name(there, here, equal):
-    assert same(there, here) == same(here, there) == equal
+    assert configs_equal(there, here) == configs_equal(here, there) == equal
 
 
 def test_a_class_is_called_by_its_public_name():

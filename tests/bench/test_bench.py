@@ -17,9 +17,9 @@ import paperlib
 from companion.bench import measure as speed
 from companion.bench import report as bench
 from companion.figures import drawing as figures
-from paperlib.core.contracts import Case
+from paperlib.core.contracts import ContractCase
 from paperlib.core.linalg import Rows
-from paperlib.core.trees import leaves, state_bytes, tree_map
+from paperlib.core.trees import list_leaves, state_bytes, tree_map
 
 CODE = Path(__file__).resolve().parents[2]
 INIT = """
@@ -113,7 +113,7 @@ def test_a_replay_does_what_the_run_did(name):
         run.step()
     start, heard = run.state, run.record(4)
     values = lambda state: [
-        leaf.view if isinstance(leaf, Rows) else leaf for _, leaf in leaves(state)
+        leaf.view if isinstance(leaf, Rows) else leaf for _, leaf in list_leaves(state)
     ]
     for _ in range(2):  # the second repetition finds what the first found
         after = speed.replay(run.learner, tree_map(torch.Tensor.clone, start), heard, "cpu")
@@ -124,7 +124,7 @@ def test_a_replay_does_what_the_run_did(name):
 
 
 def test_bytes_of_a_state():
-    run = speed.Run(Case(Index(), Coins()), speed.Point(2, 3, 5, None), "cpu", 3)
+    run = speed.Run(ContractCase(Index(), Coins()), speed.Point(2, 3, 5, None), "cpu", 3)
     for _ in range(3):
         run.step()
     # plays, total, three rewards: not the buffer
@@ -298,7 +298,7 @@ def test_lines_look_as_registered_and_star_the_host():
     lines = {line.get_label(): line for line in ax.get_lines()}
     assert (
         set(lines) == {"ours", "slow*"}
-        and lines["ours"].get_color() == figures.look("ours")["color"]
+        and lines["ours"].get_color() == figures.line_style("ours")["color"]
     )
     assert (
         list(lines["slow*"].get_xdata()) == [1, 10, 100]

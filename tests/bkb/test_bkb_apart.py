@@ -5,11 +5,11 @@ import torch
 from device_form import shortcuts
 
 from paperlib.bkb import RBF, RKHS, Confidence, LazyBKB
-from paperlib.bkb.learners.posterior import absorb
-from paperlib.bkb.model.slots import Apart, apart, together
+from paperlib.bkb.learners.posterior import add_observation
+from paperlib.bkb.model.slots import PerTrialRows, join_trials, split_trials
 from paperlib.core.linalg import Rows
 from paperlib.core.streams import Streams
-from paperlib.core.trees import pack, take, unpack
+from paperlib.core.trees import pack, tree_take, unpack
 from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
@@ -17,16 +17,16 @@ GIVEN = torch.tensor([[[1.0, 2.0], [0.0, 0.0]], [[3.0, 4.0], [5.0, 6.0]]], dtype
 
 
 def test_features_that_are_zero_everywhere_are_left_out_and_come_back():
-    kept = Apart.of(GIVEN)
+    kept = PerTrialRows.of(GIVEN)
     assert [len(part) for part in kept.parts] == [1, 2] and kept.n == 2
-    assert torch.equal(kept.view, GIVEN) and torch.equal(together(kept, 3)[:, :2], GIVEN)
-    assert together(kept, 3).shape == (2, 3, 2) and not together(kept, 3)[:, 2].any()
-    assert len(Apart.of(torch.zeros(1, 3, 2)).parts[0]) == 1
-    assert apart(kept) is kept and torch.equal(apart(Rows.of(GIVEN)).view, GIVEN)
+    assert torch.equal(kept.view, GIVEN) and torch.equal(join_trials(kept, 3)[:, :2], GIVEN)
+    assert join_trials(kept, 3).shape == (2, 3, 2) and not join_trials(kept, 3)[:, 2].any()
+    assert len(PerTrialRows.of(torch.zeros(1, 3, 2)).parts[0]) == 1
+    assert split_trials(kept) is kept and torch.equal(split_trials(Rows.of(GIVEN)).view, GIVEN)
 
 
 def test_put_copies_what_it_is_given_alone():
-    kept, rows = Apart.of(GIVEN), torch.full((1, 3, 2), 7.0, dtype=torch.float64)
+    kept, rows = PerTrialRows.of(GIVEN), torch.full((1, 3, 2), 7.0, dtype=torch.float64)
     new = kept.put(torch.tensor([0]), rows)
     rows.zero_()
     assert new.parts[1] is kept.parts[1] and new.n == 3 and bool((new.parts[0] == 7).all())
@@ -34,8 +34,8 @@ def test_put_copies_what_it_is_given_alone():
 
 
 def test_trees_take_and_pack_them():
-    kept = Apart.of(GIVEN)
-    assert torch.equal(take(kept, torch.tensor([1])).view, GIVEN[1:])
+    kept = PerTrialRows.of(GIVEN)
+    assert torch.equal(tree_take(kept, torch.tensor([1])).view, GIVEN[1:])
     arrays, plain = pack(kept)
     assert torch.equal(unpack(kept, arrays, plain).view, GIVEN)
 
@@ -48,12 +48,15 @@ def test_rank_one_by_trial_and_at_once_are_the_same():
     given = torch.linalg.inv(V), torch.rand(3, 9, **TKWARGS), torch.rand(3, 9, **TKWARGS) + 1
     heard = torch.tensor([0, 3, 8]), torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
     before = [x.clone() for x in given]
-    one, batch = absorb(Apart.of(Z), *given, *heard), absorb(Z, *given, *heard)
+    one, batch = (
+        add_observation(PerTrialRows.of(Z), *given, *heard),
+        add_observation(Z, *given, *heard),
+    )
     for x, y in zip(one, batch):
         torch.testing.assert_close(x, y, rtol=0, atol=1e-12)
     assert all(torch.equal(x, y) for x, y in zip(given, before))
     with shortcuts(False):
-        for x, y in zip(absorb(Apart.of(Z), *given, *heard), batch):
+        for x, y in zip(add_observation(PerTrialRows.of(Z), *given, *heard), batch):
             assert torch.equal(x, y)
 
 
@@ -73,12 +76,12 @@ def test_lazy_bkb_is_the_same_either_way(root):
 def test_a_trial_that_resamples_copies_no_other_trials_embedding():
     problem, R = RKHS(40, 1, gamma=30.0, noise=0.2), 6
     learner, draws = LazyBKB(RBF(30.0), Confidence(0.2, 3.0)), Streams(0, range(R))
-    world = problem.init(R, 60, draws.at(-1), **TKWARGS)
-    arms = problem.context(world, 0)
+    instance = problem.init(R, 60, draws.at(-1), **TKWARGS)
+    arms = problem.context(instance, 0)
     state, some = learner.init(R, arms, 60, draws.at(-1), **TKWARGS), 0
     for t in range(60):
         action, chosen = learner.select(state, arms, draws.at(t))
-        reward, _ = problem.respond(world, t, action, "reward", draws.at(t))
+        reward, _ = problem.respond(instance, t, action, "reward", draws.at(t))
         new = learner.update(chosen, arms, action, reward, draws.at(t))
         again = (new.resamplings > state.resamplings).tolist()
         same = [x is y for x, y in zip(new.Z.parts, state.Z.parts)]

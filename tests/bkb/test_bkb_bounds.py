@@ -28,13 +28,13 @@ from companion.verdicts import statements
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.lazy import LazyBKB
-from paperlib.bkb.probes import exact_variance, multiplicity, probes, shrinkage, sketch_probes
-from paperlib.bkb.problems import FixedArms, World
+from paperlib.bkb.probes import binomial_quantile, exact_variance, probes, shrinkage, sketch_probes
+from paperlib.bkb.problems import ArmsInstance, FixedArms
 from paperlib.bkb.theory import bounds
 from paperlib.bkb.theory import constants as theory
 from paperlib.checks import Check, Reported, Statement
 from paperlib.core.describe import describe
-from paperlib.core.rounds import Probe, innermost
+from paperlib.core.rounds import Probe, innermost_state
 from paperlib.core.streams import Streams
 from paperlib.learners.reference import UniformArm
 from paperlib.learners.wrapper import Scripted
@@ -365,19 +365,19 @@ def test_states_of_the_learners(kind):
     problem = REFERENCE
     learner = kind(problem.kernel, confidence(), qbar=3.0)
     streams = Streams(0, range(2))
-    world = problem.init(2, 60, streams.at(-1), dtype=torch.float64, device="cpu")
-    state = learner.init(2, world.arms, 60, streams.at(-1), dtype=torch.float64, device="cpu")
+    instance = problem.init(2, 60, streams.at(-1), dtype=torch.float64, device="cpu")
+    state = learner.init(2, instance.arms, 60, streams.at(-1), dtype=torch.float64, device="cpu")
     for t in range(60):
         draw = streams.at(t)
-        arm, state = learner.select(state, world.arms, draw)
+        arm, state = learner.select(state, instance.arms, draw)
         state = learner.update(
-            state, world.arms, arm, problem.respond(world, t, arm, "reward", draw)[0], draw
+            state, instance.arms, arm, problem.respond(instance, t, arm, "reward", draw)[0], draw
         )
     for trial in range(2):
         n, mask, s2 = (x[trial] for x in (state.n, state.mask, state.s2))
         # a LazyBKB stores no determinant
         log_det = float(state.log_det[trial]) if kind is BKB else None
-        shot = Snapshot(problem.kernel, world.arms[0], n, mask, 0.01, s2, log_det)
+        shot = Snapshot(problem.kernel, instance.arms[0], n, mask, 0.01, s2, log_det)
         assert all(statement(shot).verdict == "holds" for statement in SNAPS)
         assert sketch_lemmas.sketched_posterior(replace(shot, s2=1.01 * shot.s2)).verdict == "fails"
         if kind is BKB:
@@ -391,15 +391,15 @@ def test_states_of_the_learners(kind):
 
 def test_multiplicity_is_binomial_and_agrees_with_the_mask():
     u = (np.arange(4000) + 0.5) / 4000
-    found = multiplicity(u, np.full(4000, 12.0), np.full(4000, 0.3))
+    found = binomial_quantile(u, np.full(4000, 12.0), np.full(4000, 0.3))
     assert ((found > 0) == (u < 1 - 0.7**12)).all() and found.mean() == pytest.approx(3.6, abs=2e-3)
     assert np.bincount(found.astype(int), minlength=13) / 4000 == pytest.approx(
         binom.pmf(range(13), 12, 0.3), abs=1e-3
     )
     assert (
-        multiplicity(0.3, 5.0, 1.0) == 5
-        and multiplicity(0.0, 0.0, 0.4) == 0
-        and multiplicity(0.0, 10.0, 1e-18) == 1
+        binomial_quantile(0.3, 5.0, 1.0) == 5
+        and binomial_quantile(0.0, 0.0, 0.4) == 0
+        and binomial_quantile(0.0, 10.0, 1e-18) == 1
     )
 
 
@@ -491,7 +491,7 @@ class ScaledArms(FixedArms):
         points = Streams(3, [0]).at(-1).uniform("problem arms", self.arms, 3).clone()
         points[..., 2] = 0.05 + 0.95 * points[..., 2]
         zero = torch.zeros(1, self.arms, **tkwargs)
-        return World(points, zero, zero.amax(1), None, None)
+        return ArmsInstance(points, zero, zero.amax(1), None, None)
 
 
 def scaled(gamma):
@@ -510,25 +510,25 @@ def test_theory_at_work_where_arms_are_left_out(arms, gamma, T, least):
     kernel, c = scaled(gamma), confidence(noise=1.0)
     qbar = theory.qbar_theory(T, c.delta, c.eps)
     problem = ScaledArms(arms)
-    world = problem.init(1, T, Streams(0, [0]).at(-1), dtype=torch.float64)
+    instance = problem.init(1, T, Streams(0, [0]).at(-1), dtype=torch.float64)
     learner = BKB(kernel, c, qbar=qbar)
     streams = Streams(0, [0])
     state, out, worst = (
-        learner.init(1, world.arms, T, streams.at(-1), dtype=torch.float64, device="cpu"),
+        learner.init(1, instance.arms, T, streams.at(-1), dtype=torch.float64, device="cpu"),
         [],
         [],
     )
     for t in range(T):
         draw = streams.at(t)
         arm = (draw.uniform("arm") * arms).long()
-        state = learner.update(state, world.arms, arm, torch.zeros(1, dtype=torch.float64), draw)
+        state = learner.update(state, instance.arms, arm, torch.zeros(1, dtype=torch.float64), draw)
         out.append(int(((state.n > 0) & ~state.mask).sum()))
         if t % 10 == 9:
-            ratio = state.s2 / exact_variance(kernel, world.arms, state.n, c.lam)
+            ratio = state.s2 / exact_variance(kernel, instance.arms, state.n, c.lam)
             worst.append(float(torch.maximum(ratio, 1 / ratio).max()))
     assert (
         sum(x > 0 for x in out) >= least
-        and theory.exact_horizon(qbar, kernel.diag(world.arms), c.lam) < 100
+        and theory.exact_horizon(qbar, kernel.diag(instance.arms), c.lam) < 100
     )
     assert max(worst) < 1.001 < c.alpha
 
@@ -618,13 +618,21 @@ def test_printed_theorem_is_reported_where_it_does_not_apply():
 
 def test_first_below():
     assert (
-        bounds.first_below(
+        bounds.first_informative_round(
             np.array([10, 20, 30]), np.array([[5.0, 30, 20], [5, 10, 20]]), np.array([10, 20, 30])
         )
         == 30
     )
-    assert bounds.first_below(np.array([10, 20]), np.array([[5.0, 6]]), np.array([10, 20])) == 10
-    assert bounds.first_below(np.array([10, 20]), np.array([[5.0, 60]]), np.array([10, 20])) is None
+    assert (
+        bounds.first_informative_round(np.array([10, 20]), np.array([[5.0, 6]]), np.array([10, 20]))
+        == 10
+    )
+    assert (
+        bounds.first_informative_round(
+            np.array([10, 20]), np.array([[5.0, 60]]), np.array([10, 20])
+        )
+        is None
+    )
 
 
 # LazyBKB --------------------------------------------------------------------------------------------------
@@ -661,21 +669,21 @@ def test_fixed_dictionary_of_the_exact_posterior_is_attained():
 
 def test_assumptions():
     problem = REFERENCE
-    world = problem.init(4, 10, Streams(0, range(4)).at(-1), dtype=torch.float64, device="cpu")
-    assert bounds.assumption_kernel(problem.kernel, world.arms, 1.0).verdict == "holds"
-    assert bounds.assumption_kernel(problem.kernel, world.arms, 0.9).verdict == "fails"
+    instance = problem.init(4, 10, Streams(0, range(4)).at(-1), dtype=torch.float64, device="cpu")
+    assert bounds.assumption_kernel(problem.kernel, instance.arms, 1.0).verdict == "holds"
+    assert bounds.assumption_kernel(problem.kernel, instance.arms, 0.9).verdict == "fails"
     assert (
         bounds.assumption_kernel(
-            FunctionKernel(lambda X, Y: -RBF(1.0)(X, Y)), world.arms, 1.0
+            FunctionKernel(lambda X, Y: -RBF(1.0)(X, Y)), instance.arms, 1.0
         ).verdict
         == "fails"
     )
     assert (
-        bounds.assumption_norm(problem.kernel, world.centers, world.coefficients, 3.0).verdict
+        bounds.assumption_norm(problem.kernel, instance.centers, instance.coefficients, 3.0).verdict
         == "holds"
     )
     assert (
-        bounds.assumption_norm(problem.kernel, world.centers, world.coefficients, 2.9).verdict
+        bounds.assumption_norm(problem.kernel, instance.centers, instance.coefficients, 2.9).verdict
         == "fails"
     )
     noise = np.random.default_rng(0).normal(size=20000)
@@ -694,7 +702,7 @@ def test_probes_see_through_a_script():
         and np.isfinite(trace["error"]).all()
     )
     assert trace["certificate"][:, 0].tolist() == [6.0, 6.0]
-    assert innermost(
+    assert innermost_state(
         learner.init(
             1,
             torch.zeros(1, 3, 1, dtype=torch.float64),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paperlib.bkb.learners.soful import SOFUL
-from paperlib.bkb.model.confidence import RULES, Confidence, Tally
+from paperlib.bkb.model.confidence import RULES, Confidence, RoundSums
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 REF = Confidence(0.1, 3.0, ridge=0.01)  # delta = .1, eps = .5: alpha = 3
@@ -21,7 +21,7 @@ L = math.log(10)
 
 def tally(information=0.0, inflated=0.0, effective=0.0, kappa2=1.0, rounds=1):
     one = lambda x: torch.tensor([x], **TKWARGS)
-    return Tally(one(information), one(inflated), one(effective), one(kappa2), rounds)
+    return RoundSums(one(information), one(inflated), one(effective), one(kappa2), rounds)
 
 
 def radius(rule, scale=1.0, **sums):

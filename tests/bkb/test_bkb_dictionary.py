@@ -16,7 +16,7 @@ from paperlib.bkb.probes import (
     kept_pulls,
     unique_pulls,
 )
-from paperlib.core.rounds import action
+from paperlib.core.rounds import played_action
 from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
 from paperlib.play import play
@@ -47,7 +47,10 @@ def test_the_effective_dimension_is_the_trace(learner):
         40,
         3,
         record="all",
-        probes={"arm": action, "dimension": partial(exact_dimension, PROBLEM.kernel, RADIUS.lam)},
+        probes={
+            "arm": played_action,
+            "dimension": partial(exact_dimension, PROBLEM.kernel, RADIUS.lam),
+        },
     )
     arms = PROBLEM.init(1, 40, Streams(0, [0]).at(-1), dtype=torch.float64).arms[0].numpy()
     for trial in range(3):

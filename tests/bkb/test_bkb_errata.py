@@ -9,7 +9,7 @@ from bkb_runs import confidence
 
 from companion.bkb import errata
 from paperlib.bkb import BKB, Linear
-from paperlib.bkb.model.confidence import Tally
+from paperlib.bkb.model.confidence import RoundSums
 from paperlib.bkb.theory import constants as theory
 from paperlib.play import play
 
@@ -103,7 +103,7 @@ def test_first_rounds_of_the_printed_logarithm():
     assert found["radius, lambda=0.01"] == 7
     one = lambda x: torch.tensor([x], dtype=torch.float64)
     radius = lambda rule, t, effective: float(
-        confidence(rule).radius(Tally(one(0.0), one(0.0), one(effective), one(1.0), t))
+        confidence(rule).radius(RoundSums(one(0.0), one(0.0), one(effective), one(1.0), t))
     )
     assert all(radius("paper", t, float(t)) < radius("corrected", t, float(t)) for t in (1, 2, 3))
     assert all(

@@ -18,23 +18,23 @@ from paperlib.asktell import AskTell
 from paperlib.bkb import (
     BKB,
     CBRAP,
-    OFUL,
     RFFUCB,
     SOFUL,
     Confidence,
     ExactGPUCB,
     FixedDictionary,
     LazyBKB,
+    LinearGPUCB,
     NaiveGPUCB,
     UniqueGPUCB,
 )
 from paperlib.bkb.learners import posterior
 from paperlib.bkb.learners.posterior import nystrom_posterior
-from paperlib.bkb.learners.ucb import first_copies
-from paperlib.bkb.problems import RKHS, FixedArms, World
+from paperlib.bkb.learners.ucb import find_duplicates
+from paperlib.bkb.problems import RKHS, ArmsInstance, FixedArms
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
-from paperlib.core.trees import state_bytes, take
+from paperlib.core.trees import state_bytes, tree_take
 from paperlib.learners.wrapper import Scripted
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern, exact_posterior
 from paperlib.play import play
@@ -58,7 +58,9 @@ class Given(FixedArms):
 
     def init(self, trials, horizon, draw, **tkwargs):
         means = torch.tensor([self.f], **tkwargs)
-        return World(torch.tensor([self.points], **tkwargs), means, means.amax(1), None, None)
+        return ArmsInstance(
+            torch.tensor([self.points], **tkwargs), means, means.amax(1), None, None
+        )
 
 
 def f_of(arms, trials):
@@ -309,7 +311,7 @@ def test_exact_by_rank_one_with_more_arms_than_a_block(look):
     for t in (1, 32, 33, 34, 60, 90):
         same(ran.states[t], refitted.states[t], 1e-9)
     alone = run(ExactGPUCB(kernel, confidence), WIDE, 90, [2])
-    same(alone.states[-1], take(ran.states[-1], [2]), 1e-9)
+    same(alone.states[-1], tree_take(ran.states[-1], [2]), 1e-9)
 
 
 @pytest.mark.parametrize("noise, tolerance", [(0.1, 1e-8), (0.01, 1e-6)])
@@ -341,13 +343,13 @@ def test_what_exact_by_rank_one_keeps_grows_with_the_arms_and_not_with_the_round
 def test_oful_is_exact_with_the_linear_kernel(rule):
     confidence = replace(CONF, rule=rule, scale=0.3)
     a, b = (
-        run(OFUL(confidence), BALL, 100, range(4)),
+        run(LinearGPUCB(confidence), BALL, 100, range(4)),
         run(ExactGPUCB(Linear(), confidence), BALL, 100, range(4)),
     )
     assert torch.equal(a.played, b.played)
     same(a.states[-1], b.states[-1], 1e-9)
     torch.testing.assert_close(
-        OFUL(confidence).radius(a.states[-1]),
+        LinearGPUCB(confidence).radius(a.states[-1]),
         ExactGPUCB(Linear(), confidence).radius(b.states[-1]),
         rtol=1e-9,
         atol=0,
@@ -358,7 +360,7 @@ def test_oful_is_the_other_oful_with_its_first_arm():
     # with which linear.OFUL begins
     longest = torch.linalg.vector_norm(BALL, dim=-1).argmax().item()
     theirs, played = linear.OFUL(XI, 2.0, 0.1, ridge=CONF.lam), []
-    ours = run(OFUL(CONF), BALL, 150, range(3), first=longest)
+    ours = run(LinearGPUCB(CONF), BALL, 150, range(3), first=longest)
     state = theirs.init(3, BALL, None, ours.draws.at(-1), **TKWARGS)
     for t in range(150):
         arm, state = theirs.select(state, BALL, ours.draws.at(t))
@@ -366,7 +368,7 @@ def test_oful_is_the_other_oful_with_its_first_arm():
         played.append(arm)
     assert torch.equal(torch.stack(played, 1), ours.played)
     torch.testing.assert_close(
-        theirs.radius(state), OFUL(CONF).radius(ours.states[-1]), rtol=1e-9, atol=0
+        theirs.radius(state), LinearGPUCB(CONF).radius(ours.states[-1]), rtol=1e-9, atol=0
     )
 
 
@@ -454,14 +456,14 @@ def test_a_fixed_dictionary_is_the_sketch_with_it(variance):
 
 def test_soful_with_all_rows_is_oful():
     learner = SOFUL(CONF, size=4)
-    a, b = run(learner, BALL, 200, range(3)), run(OFUL(CONF), BALL, 200, range(3))
+    a, b = run(learner, BALL, 200, range(3)), run(LinearGPUCB(CONF), BALL, 200, range(3))
     assert torch.equal(a.played, b.played) and not a.states[-1].rho.any()
     same(a.states[-1], b.states[-1], 1e-9)
     torch.testing.assert_close(
         a.states[-1].log_det, b.states[-1].tally.information, rtol=1e-9, atol=0
     )
     torch.testing.assert_close(
-        learner.radius(a.states[-1]), OFUL(CONF).radius(b.states[-1]), rtol=1e-9, atol=0
+        learner.radius(a.states[-1]), LinearGPUCB(CONF).radius(b.states[-1]), rtol=1e-9, atol=0
     )
 
 
@@ -597,7 +599,7 @@ def test_trials_resample_by_themselves(merge, look):
         for t in (1, 15, 16, 50, 100):
             same(
                 alone.states[t],
-                take(batch.states[t], [trial]),
+                tree_take(batch.states[t], [trial]),
                 1e-9,
                 ("n", "ysum", "mu", "s2", "fallback", "spent"),
             )
@@ -668,7 +670,7 @@ EVERY = [
     BKB(ROUGH, CONF, capacity=8),
     LazyBKB(ROUGH, CONF),
     FixedDictionary(ROUGH, CONF, 3),
-    OFUL(CONF),
+    LinearGPUCB(CONF),
     CBRAP(CONF, 2),
     RFFUCB(RBF(9.0), CONF, 10),
     SOFUL(CONF, 2),
@@ -682,8 +684,11 @@ every_learner = pytest.mark.parametrize(
 
 def test_first_copies():
     X = torch.tensor([[[1.0], [2.0], [1.0], [2.0], [3.0]]], **TKWARGS)
-    assert first_copies(X).tolist() == [[0, 1, 0, 1, 4]] and first_copies(X[:, [1, 2, 4]]) is None
-    assert first_copies(torch.cat([X, X[:, [4, 4, 0, 1, 0]]])).tolist() == [
+    assert (
+        find_duplicates(X).tolist() == [[0, 1, 0, 1, 4]]
+        and find_duplicates(X[:, [1, 2, 4]]) is None
+    )
+    assert find_duplicates(torch.cat([X, X[:, [4, 4, 0, 1, 0]]])).tolist() == [
         [0, 1, 0, 1, 4],
         [0, 0, 2, 3, 2],
     ]
@@ -741,7 +746,7 @@ def test_only_identical_arms(learner):
         UniqueGPUCB(Linear(), CONF),
         BKB(Linear(), CONF),
         LazyBKB(Linear(), CONF),
-        OFUL(CONF),
+        LinearGPUCB(CONF),
         SOFUL(CONF, 5),
     ],
     ids=lambda x: type(x).__name__,
@@ -785,7 +790,7 @@ def test_an_arm_of_length_zero_is_played_at_most_at_first(learner):
         assert not trace["mu"][..., 0].any() and (trace["s2"][..., 0] < 1e-200).all()
 
 
-@pytest.mark.parametrize("kind", [ExactGPUCB, BKB, LazyBKB, FixedDictionary, OFUL, SOFUL])
+@pytest.mark.parametrize("kind", [ExactGPUCB, BKB, LazyBKB, FixedDictionary, LinearGPUCB, SOFUL])
 @pytest.mark.parametrize("noise", [1e-4, 0.0])
 def test_next_to_no_noise(kind, noise):
     """lambda = 1e-8: every learner finds the best of a few arms, whose values it then knows."""
@@ -793,7 +798,7 @@ def test_next_to_no_noise(kind, noise):
     arms = tuple(map(tuple, BALL[0, :12].tolist()))
     f = tuple((BALL[0, :12] @ torch.tensor([0.5, -0.5, 0.5, 0.5], **TKWARGS)).tolist())
     trace = play(
-        kind(confidence) if kind in (OFUL, SOFUL) else kind(Linear(), confidence),
+        kind(confidence) if kind in (LinearGPUCB, SOFUL) else kind(Linear(), confidence),
         Given(arms, f, noise),
         80,
         3,
@@ -1026,7 +1031,7 @@ def test_a_kernel_is_looked_at_before_it_is_used():
 @pytest.mark.parametrize(
     "learner",
     [
-        OFUL(Confidence(0.1, 1.0)),
+        LinearGPUCB(Confidence(0.1, 1.0)),
         RFFUCB(RBF(30.0), Confidence(0.1, 1.0), 20),
         FixedDictionary(RBF(30.0), Confidence(0.1, 1.0), 6),
         FixedDictionary(RBF(30.0), Confidence(0.1, 1.0), 6, "sor"),

@@ -8,7 +8,6 @@ from toy import Listed
 from paperlib.asktell import AskTell
 from paperlib.bkb import (
     BKB,
-    OFUL,
     RBF,
     Confidence,
     ContextualBKB,
@@ -16,13 +15,14 @@ from paperlib.bkb import (
     FunctionKernel,
     LazyBKB,
     Linear,
+    LinearGPUCB,
     Matern,
     Optimizer,
     Scripted,
     nystrom_posterior,
 )
 from paperlib.bkb.learners import bkb as learners
-from paperlib.bkb.optimizer import Believed
+from paperlib.bkb.optimizer import PendingVariance
 
 ARMS = np.linspace(0, 1, 60)[:, None]
 KERNEL, RADIUS = RBF(30.0), Confidence(0.1, 2.0)
@@ -100,7 +100,7 @@ def test_four_arms_come_back_and_they_differ(kind):
 def test_a_batch_is_refitted_once(kind, most, monkeypatch):
     """When it is told; BKB, which keeps no embedding, computes one when asked."""
     search, fits = play(Optimizer(kind(KERNEL, RADIUS), ARMS), 5), []
-    fit = learners.fit
+    fit = learners.fit_sketch
     monkeypatch.setattr(learners, "fit", lambda *args, **kw: fits.append(1) or fit(*args, **kw))
     for _ in range(6):
         fits.clear()
@@ -166,7 +166,7 @@ def test_what_a_batch_believes_is_what_its_mean_would_teach(kind):
     for arm in (3, 20, 41, 55):
         for user in (sketched, exact):
             user.tell(arm, float(f(ARMS[arm])))
-    hears = sketched._hearing(sketched.state, sketched.context, Believed)
+    hears = sketched._hearing(sketched.state, sketched.context, PendingVariance)
     ours, theirs = sketched.state, exact.state
     for arm in (10, 12, 3, 50):
         draw = sketched._streams.at(9)
@@ -262,7 +262,7 @@ def test_bad_arguments():
     with pytest.raises(ValueError, match="points="):
         user.posterior(np.full((3, 1), np.nan))
     with pytest.raises(ValueError, match="learner="):
-        Optimizer(OFUL(RADIUS), ARMS)
+        Optimizer(LinearGPUCB(RADIUS), ARMS)
     with pytest.warns(UserWarning, match="float32"):
         Optimizer(BKB(KERNEL, RADIUS), ARMS.astype(np.float32))
 

@@ -15,7 +15,7 @@ from companion.datasets import registry as datasets
 from paperlib.bkb.problems import RKHS, GPDraw, LinearArms, WarmRKHS
 from paperlib.core.describe import describe
 from paperlib.core.streams import Streams
-from paperlib.core.trees import take
+from paperlib.core.trees import tree_take
 from paperlib.learners.reference import UniformArm
 from paperlib.play import play
 
@@ -33,7 +33,7 @@ DRAWN = [
 PROBLEMS = [*DRAWN, TableArms("diabetes")]
 
 
-def world_of(problem, trials=4, seed=0):
+def instance_of(problem, trials=4, seed=0):
     trials = range(trials) if isinstance(trials, int) else trials
     return problem.init(len(trials), 10, Streams(seed, trials).at(-1), **TKWARGS)
 
@@ -41,15 +41,17 @@ def world_of(problem, trials=4, seed=0):
 @pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
 def test_arms_are_shared_and_rewards_are_f_plus_noise(problem):
     trials = 3000
-    world, streams = world_of(problem, trials), Streams(0, range(trials))
-    arms = problem.context(world, 0)
+    instance, streams = instance_of(problem, trials), Streams(0, range(trials))
+    arms = problem.context(instance, 0)
     A = arms.shape[1]
-    assert arms.shape[0] == 1 and arms.dtype == torch.float64 and arms is problem.context(world, 7)
-    f = world.means.expand(trials, A)
-    torch.testing.assert_close(world.best.expand(trials), f.amax(1))
+    assert (
+        arms.shape[0] == 1 and arms.dtype == torch.float64 and arms is problem.context(instance, 7)
+    )
+    f = instance.means.expand(trials, A)
+    torch.testing.assert_close(instance.best.expand(trials), f.amax(1))
     first, second = torch.full((trials,), A - 1), torch.arange(trials) % A
-    reward, gap = problem.respond(world, 3, first, "reward", streams.at(3))
-    other, less = problem.respond(world, 3, second, "reward", streams.at(3))
+    reward, gap = problem.respond(instance, 3, first, "reward", streams.at(3))
+    other, less = problem.respond(instance, 3, second, "reward", streams.at(3))
     assert reward.shape == gap.shape == (trials,) and bool((gap >= 0).all())
     torch.testing.assert_close(gap, f.amax(1) - f[:, -1])
     torch.testing.assert_close(less, f.amax(1) - f[torch.arange(trials), second])
@@ -64,21 +66,21 @@ def test_arms_are_shared_and_rewards_are_f_plus_noise(problem):
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
 def test_trial_i_of_a_seed_is_trial_0_of_a_later_seed(problem):
-    batch = world_of(problem, 5, seed=20)
-    alone, some = world_of(problem, 1, seed=23), world_of(problem, [4, 1], seed=20)
-    for a, b in ((take(batch, [3]), alone), (take(batch, [4, 1]), some)):
+    batch = instance_of(problem, 5, seed=20)
+    alone, some = instance_of(problem, 1, seed=23), instance_of(problem, [4, 1], seed=20)
+    for a, b in ((tree_take(batch, [3]), alone), (tree_take(batch, [4, 1]), some)):
         for field in ("arms", "means", "best", "coefficients", "centers"):
             torch.testing.assert_close(getattr(a, field), getattr(b, field), rtol=1e-9, atol=1e-9)
     if problem in DRAWN:
         assert len({round(x, 9) for x in batch.best.tolist()}) == 5
     # arms belong to the instance, not to the seed
-    assert world_of(problem, 2, seed=1).arms.equal(batch.arms)
+    assert instance_of(problem, 2, seed=1).arms.equal(batch.arms)
 
 
 @pytest.mark.parametrize("problem", [p for p in DRAWN if not isinstance(p, GPDraw)], ids=repr)
 def test_norm_is_exact_and_the_means_are_the_expansion(problem):
-    world = world_of(problem, 6)
-    centers, c = world.centers[0].numpy(), world.coefficients.numpy()
+    instance = instance_of(problem, 6)
+    centers, c = instance.centers[0].numpy(), instance.coefficients.numpy()
     if isinstance(problem, LinearArms):
         k = lambda X, Y: X @ Y.T
     else:
@@ -86,43 +88,43 @@ def test_norm_is_exact_and_the_means_are_the_expansion(problem):
     np.testing.assert_allclose(
         np.sqrt(np.einsum("ri,ij,rj->r", c, k(centers, centers), c)), problem.norm, rtol=1e-12
     )
-    np.testing.assert_allclose(world.means, c @ k(centers, world.arms[0].numpy()), atol=1e-10)
+    np.testing.assert_allclose(instance.means, c @ k(centers, instance.arms[0].numpy()), atol=1e-10)
 
 
 def test_centers_are_some_of_the_arms():
     many = RKHS(2001, 1, gamma=10.0)
-    assert world_of(RKHS(2000, 1, gamma=10.0), 1).coefficients.shape == (1, 2000)
+    assert instance_of(RKHS(2000, 1, gamma=10.0), 1).coefficients.shape == (1, 2000)
     for problem, n in ((SPARSE, 7), (many, 200)):
-        world = world_of(problem)
-        same = (world.centers[0, :, None] == world.arms[0]).all(-1)
+        instance = instance_of(problem)
+        same = (instance.centers[0, :, None] == instance.arms[0]).all(-1)
         assert (
             same.shape[0] == n and bool((same.sum(1) == 1).all()) and bool((same.sum(0) <= 1).all())
         )
-        assert world_of(problem, 2, seed=9).centers.equal(world.centers)
+        assert instance_of(problem, 2, seed=9).centers.equal(instance.centers)
 
 
 def test_chunks_change_nothing(monkeypatch):
-    whole = world_of(SPARSE)
+    whole = instance_of(SPARSE)
     monkeypatch.setattr("paperlib.bkb.problems.CHUNK", 11)
-    torch.testing.assert_close(world_of(SPARSE).means, whole.means)
+    torch.testing.assert_close(instance_of(SPARSE).means, whole.means)
 
 
 def test_arms_are_uniform_or_a_grid():
-    x = world_of(RKHS(2000, 2, gamma=1.0), 1).arms[0]
+    x = instance_of(RKHS(2000, 2, gamma=1.0), 1).arms[0]
     assert 0 <= x.min() and x.max() < 1
     torch.testing.assert_close(x.mean(0), torch.full((2,), 0.5, **TKWARGS), atol=0.03, rtol=0)
     torch.testing.assert_close(x.T.cov(), torch.eye(2, **TKWARGS) / 12, atol=0.006, rtol=0)
-    assert not world_of(replace(SMALL, instance=1)).arms.equal(world_of(SMALL).arms)
-    assert world_of(settings.REFERENCE, 1).arms[0, :, 0].tolist() == [i / 63 for i in range(64)]
-    square = world_of(replace(SMALL, arms=9, grid=True), 1).arms[0]
+    assert not instance_of(replace(SMALL, instance=1)).arms.equal(instance_of(SMALL).arms)
+    assert instance_of(settings.REFERENCE, 1).arms[0, :, 0].tolist() == [i / 63 for i in range(64)]
+    square = instance_of(replace(SMALL, arms=9, grid=True), 1).arms[0]
     assert {tuple(p) for p in square.tolist()} == {(x, y) for x in (0, 0.5, 1) for y in (0, 0.5, 1)}
 
 
 def test_1d_setting_is_the_scale_that_was_measured():
     """Standard deviation of f about 1; uniform play loses 1.56 a round, 1.67 and 1.73 in runs of 20 and 10 trials."""
-    world = world_of(settings.RKHS_1D, 400)
-    assert world.means.std().item() == pytest.approx(1.0, abs=0.1)
-    loss = world.best - world.means.mean(1)
+    instance = instance_of(settings.RKHS_1D, 400)
+    assert instance.means.std().item() == pytest.approx(1.0, abs=0.1)
+    loss = instance.best - instance.means.mean(1)
     assert loss.mean().item() == pytest.approx(1.6, abs=0.15) and 0.2 < loss.std().item() < 0.5
     played = play(UniformArm(), settings.RKHS_1D, 100, 20, record=1)["regret"][:, -1] / 100
     np.testing.assert_allclose(played, loss[:20], atol=0.5)
@@ -132,26 +134,26 @@ def test_1d_setting_is_the_scale_that_was_measured():
 def test_settings_make_worlds(make):
     problem = make(3000) if callable(make) else make
     assert problem.norm == 3.0
-    assert world_of(problem, 2).means.shape == (2, problem.arms)
+    assert instance_of(problem, 2).means.shape == (2, problem.arms)
 
 
 @pytest.mark.slow
 def test_warm_f_is_best_where_the_warm_start_does_not_look():
     problem, trials = WarmRKHS(), 300
-    world = world_of(problem, trials)
-    x = world.arms[0, :, 0]
+    instance = instance_of(problem, trials)
+    x = instance.arms[0, :, 0]
     assert problem.left == 101 and x[100] == 0.5
-    assert bool((x[world.means.argmax(1)] > 0.6).all())
-    assert bool((world.best - world.means[:, :101].amax(1) > 0.3).all())
+    assert bool((x[instance.means.argmax(1)] > 0.6).all())
+    assert bool((instance.best - instance.means[:, :101].amax(1) > 0.3).all())
     # of the first attempts, those that meet the conditions are kept as they are
     first = RKHS(201, 1, grid=True, centers=201)
     plain = first.init(trials, 1, _Renamed(Streams(0, range(trials)).at(-1)), **TKWARGS)
     good = (x[plain.means.argmax(1)] > 0.6) & (plain.best - plain.means[:, :101].amax(1) > 0.3)
     assert 0.1 < good.double().mean() < 0.6
-    torch.testing.assert_close(world.means[good], plain.means[good])
-    assert not bool((world.means[~good] - plain.means[~good]).abs().amax(1).lt(1e-6).any())
+    torch.testing.assert_close(instance.means[good], plain.means[good])
+    assert not bool((instance.means[~good] - plain.means[~good]).abs().amax(1).lt(1e-6).any())
     with pytest.raises(ValueError, match="norm=.*allowed"):
-        world_of(replace(problem, arms=21, norm=0.1), 1)  # |f| <= .1: no lead of .3
+        instance_of(replace(problem, arms=21, norm=0.1), 1)  # |f| <= .1: no lead of .3
 
 
 class _Renamed:
@@ -183,15 +185,17 @@ def test_uniform_in_draws_from_the_first_arms():
 
 def test_gaussian_process_has_its_covariance():
     problem = GPDraw(21, gamma=30.0)
-    world, x = world_of(problem, 20000), np.arange(21) / 20
+    instance, x = instance_of(problem, 20000), np.arange(21) / 20
     assert (
-        problem.left == 11 and GPDraw().left == 501 and world.arms[0, :, 0].tolist() == x.tolist()
+        problem.left == 11
+        and GPDraw().left == 501
+        and instance.arms[0, :, 0].tolist() == x.tolist()
     )
     np.testing.assert_allclose(
-        np.cov(world.means.numpy().T), np.exp(-30 * (x[:, None] - x) ** 2), atol=0.04
+        np.cov(instance.means.numpy().T), np.exp(-30 * (x[:, None] - x) ** 2), atol=0.04
     )
-    assert abs(world.means.mean(0)).max() < 0.04
-    smooth = world_of(GPDraw(1001), 3).means
+    assert abs(instance.means.mean(0)).max() < 0.04
+    smooth = instance_of(GPDraw(1001), 3).means
     # the jitter is not seen
     assert smooth.isfinite().all() and (smooth.diff(n=2, dim=1).abs().max() < 1e-2)
 
@@ -199,15 +203,15 @@ def test_gaussian_process_has_its_covariance():
 @pytest.mark.parametrize("spectrum, ratio", [("low", 1e3), ("poly", 30.0), ("flat", 1.0)])
 def test_linear_arms_have_their_spectrum(spectrum, ratio):
     problem = LinearArms(spectrum, arms=20_000, norm=0.7)
-    world = world_of(problem, 50)
-    assert torch.linalg.vector_norm(world.arms, dim=-1).amax().item() == pytest.approx(
+    instance = instance_of(problem, 50)
+    assert torch.linalg.vector_norm(instance.arms, dim=-1).amax().item() == pytest.approx(
         1.0, rel=1e-12
     )
     torch.testing.assert_close(
-        torch.linalg.vector_norm(world.coefficients, dim=-1), torch.full((50,), 0.7, **TKWARGS)
+        torch.linalg.vector_norm(instance.coefficients, dim=-1), torch.full((50,), 0.7, **TKWARGS)
     )
-    torch.testing.assert_close(world.means, world.coefficients @ world.arms[0].T)
-    variance = world.arms[0].var(0)
+    torch.testing.assert_close(instance.means, instance.coefficients @ instance.arms[0].T)
+    variance = instance.arms[0].var(0)
     assert (variance[0] / variance[-1]).item() == pytest.approx(ratio, rel=0.06)
     expected = {
         "low": np.where(np.arange(30) < 5, 1.0, 1e-3),
@@ -227,15 +231,17 @@ def test_linear_arms_have_their_spectrum(spectrum, ratio):
 def test_bundled_tables(name, load, median, shape):
     features, target = load(return_X_y=True)
     problem = TableArms(name)
-    world = world_of(problem, 3)
+    instance = instance_of(problem, 3)
     assert (
-        world.arms.shape == (1, *shape)
-        and world.means.shape == (1, len(target))
+        instance.arms.shape == (1, *shape)
+        and instance.means.shape == (1, len(target))
         and problem.data_checksum is None
     )
     arms = features / 16 if name == "digits" else (features - features.mean(0)) / features.std(0)
-    np.testing.assert_allclose(world.arms[0], arms, atol=1e-12)
-    np.testing.assert_allclose(world.means[0], (target - target.mean()) / target.std(), atol=1e-12)
+    np.testing.assert_allclose(instance.arms[0], arms, atol=1e-12)
+    np.testing.assert_allclose(
+        instance.means[0], (target - target.mean()) / target.std(), atol=1e-12
+    )
     i, j = np.triu_indices(len(arms), 1)
     own = np.median(sum((arms[i, k] - arms[j, k]) ** 2 for k in range(shape[1])))
     assert own == pytest.approx(median, abs=0.01) and problem.gamma == pytest.approx(
@@ -260,20 +266,24 @@ at_hand = pytest.mark.parametrize("name", REAL) if REAL else lambda test: None
 @at_hand
 def test_fetched_tables(name):
     table, problem = datasets.load(name), TableArms(name, 0.2)
-    world = world_of(problem, 2)
+    instance = instance_of(problem, 2)
     A, d = table.features.shape
-    assert world.arms.shape == (1, A, d) and problem.data_checksum == datasets.REGISTRY[name].sha256
+    assert (
+        instance.arms.shape == (1, A, d) and problem.data_checksum == datasets.REGISTRY[name].sha256
+    )
     assert problem.data_checksum in str(describe(problem))
-    torch.testing.assert_close(world.arms[0].mean(0), torch.zeros(d, **TKWARGS), atol=1e-9, rtol=0)
-    torch.testing.assert_close(world.arms[0].std(0, correction=0), torch.ones(d, **TKWARGS))
-    assert np.corrcoef(world.means[0], table.target)[0, 1] == pytest.approx(
+    torch.testing.assert_close(
+        instance.arms[0].mean(0), torch.zeros(d, **TKWARGS), atol=1e-9, rtol=0
+    )
+    torch.testing.assert_close(instance.arms[0].std(0, correction=0), torch.ones(d, **TKWARGS))
+    assert np.corrcoef(instance.means[0], table.target)[0, 1] == pytest.approx(
         1.0
-    ) and world.means.std(correction=0).item() == pytest.approx(1.0)
+    ) and instance.means.std(correction=0).item() == pytest.approx(1.0)
     for k in (0, d - 1):
-        assert np.corrcoef(world.arms[0, :, k], table.features[:, k])[0, 1] == pytest.approx(1.0)
+        assert np.corrcoef(instance.arms[0, :, k], table.features[:, k])[0, 1] == pytest.approx(1.0)
     rng = np.random.default_rng(0)
     i, j = rng.integers(A, size=(2, 100_000))
-    squares = (world.arms[0, i] - world.arms[0, j]).square().sum(1)
+    squares = (instance.arms[0, i] - instance.arms[0, j]).square().sum(1)
     # also where only some pairs are measured
     assert problem.gamma == pytest.approx(
         0.5 / squares[torch.tensor(i != j)].median().item(), rel=0.03
@@ -292,9 +302,9 @@ def test_a_missing_table_says_how_to_get_it(monkeypatch, tmp_path):
 
 
 def test_a_table_is_not_changed_by_who_uses_it():
-    world = world_of(TableArms("diabetes"), 1)
-    world.means.zero_(), world.arms.zero_()
-    assert world_of(TableArms("diabetes"), 1).means.std() > 0.9
+    instance = instance_of(TableArms("diabetes"), 1)
+    instance.means.zero_(), instance.arms.zero_()
+    assert instance_of(TableArms("diabetes"), 1).means.std() > 0.9
     with pytest.raises(ValueError, match="read-only"):
         real.table("diabetes")[0][0] = 0
 

@@ -52,7 +52,7 @@ def test_all_lines_that_are_drawn_have_a_look():
         "LazyBKB",
     ]
     rows_only = {sketch_name(q, "arms") for q in QBARS} - {"BKB, arms"}
-    assert set(names) - rows_only <= drawing.styles().keys()
+    assert set(names) - rows_only <= drawing.registered_styles().keys()
 
 
 def test_exact_runs_fit_into_memory():

@@ -12,7 +12,7 @@ from companion.bkb.proofs.sketch_lemmas import in_all
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.lazy import LazyBKB
-from paperlib.bkb.learners.ucb import KernelUCB, first_best
+from paperlib.bkb.learners.ucb import KernelUCB, argmax_first_arm
 from paperlib.bkb.probes import own_numbers
 from paperlib.play import play
 
@@ -105,7 +105,7 @@ class Pessimist(KernelUCB):
         if state.tally.rounds == 0:
             return super().select(state, arms, draw)
         bound = state.mu - self.radius(state).unsqueeze(1) * state.s2.sqrt()
-        return first_best(bound, state.copies), state
+        return argmax_first_arm(bound, state.copies), state
 
 
 class Quiet(KernelUCB):
@@ -115,7 +115,7 @@ class Quiet(KernelUCB):
         if state.tally.rounds == 0:
             return super().select(state, arms, draw)
         bound = state.mu + 0.9 * self.radius(state).unsqueeze(1) * state.s2.sqrt()
-        return first_best(bound, state.copies), state
+        return argmax_first_arm(bound, state.copies), state
 
 
 def broken(fault, kind, **fields):

@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paperlib.bkb.learners import posterior
-from paperlib.bkb.learners.bkb import inclusion
+from paperlib.bkb.learners.bkb import inclusion_probability
 from paperlib.bkb.learners.posterior import (
-    by_eigenvalues,
-    fit,
+    fit_sketch,
+    inverse_square_root,
+    inverse_square_root_of_one,
+    needs_eigenvalues,
     nystrom_posterior,
-    root_of_one,
-    square_root,
 )
 from paperlib.bkb.model.confidence import Confidence
-from paperlib.bkb.model.slots import Slots, listed
+from paperlib.bkb.model.slots import Slots, list_members
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern, exact_posterior
 
 ROOTS = {"eigh": 1e-9, "cholesky": 1e-7}
@@ -64,7 +64,7 @@ def instance(arms=14, dim=2, trials=3, seed=0, keep=0.6):
 def factor(X, kernel, mask, n, ysum, ridge):
     """V's Cholesky factor by the eigenvalues of K_SS."""
     kappa2, options = kernel.diag(X).amax(1), dict(eigh=True, slots=None, rounds=n.shape[1])
-    return fit(kernel, X, mask > 0, n, ysum, ridge, kappa2, keep=True, **options).factor
+    return fit_sketch(kernel, X, mask > 0, n, ysum, ridge, kappa2, keep=True, **options).factor
 
 
 def dense(K, mask, n, ysum, ridge):
@@ -147,22 +147,26 @@ def test_orthonormal_arms(root):
 def test_inclusion(n, p, value):
     """p = min(1, qbar s2), here with qbar = 1 and with 4."""
     for qbar in (1.0, 4.0):
-        np.testing.assert_allclose(inclusion(vector(n), vector(p / qbar), qbar), [value], rtol=1e-9)
+        np.testing.assert_allclose(
+            inclusion_probability(vector(n), vector(p / qbar), qbar), [value], rtol=1e-9
+        )
 
 
 @pytest.mark.parametrize(
     "n, s2, value", [(7, 0.02, 0.7), (7, 0.2, 1.0), (0, 5.0, 0.0), (10, 1e-18, 5e-17)]
 )
 def test_inclusion_with_one_coin_an_arm(n, s2, value):
-    np.testing.assert_allclose(inclusion(vector(n), vector(s2), 5.0, "arms"), [value], rtol=1e-12)
+    np.testing.assert_allclose(
+        inclusion_probability(vector(n), vector(s2), 5.0, "arms"), [value], rtol=1e-12
+    )
 
 
 @settings(max_examples=50, deadline=None, derandomize=True)
 @given(st.integers(1, 200), st.floats(1e-6, 1.0), st.floats(0.1, 10.0))
 def test_one_coin_an_arm_keeps_more(n, s2, qbar):
     pulls, arms = (
-        inclusion(vector(n), vector(s2), qbar),
-        inclusion(vector(n), vector(s2), qbar, "arms"),
+        inclusion_probability(vector(n), vector(s2), qbar),
+        inclusion_probability(vector(n), vector(s2), qbar, "arms"),
     )
     assert 0 <= pulls <= arms + 1e-12 and arms <= 1
     assert math.isclose(float(pulls), 1 - (1 - min(1.0, qbar * s2)) ** n, rel_tol=1e-6)
@@ -327,15 +331,15 @@ def test_one_by_one_and_at_once_are_the_same(kernel, root, chunk, given):
     for look in (True, False):
         with shortcuts(look):
             kappa2 = kernel.diag(X).amax(1)
-            found.append(fit(kernel, X, mask, n, ysum, 0.1, kappa2, gram=gram, **options))
+            found.append(fit_sketch(kernel, X, mask, n, ysum, 0.1, kappa2, gram=gram, **options))
     one, batch = found
     same(one, batch, ROOTS[root])
     assert one.Z.shape == batch.Z.shape and one.factor.shape == batch.factor.shape
-    spread = lambda fit: (
-        fit.Z.mT @ torch.cholesky_inverse(fit.factor) @ fit.Z
+    spread = lambda fit_sketch: (
+        fit_sketch.Z.mT @ torch.cholesky_inverse(fit_sketch.factor) @ fit_sketch.Z
     )  # free of a root's signs
     same_as = lambda f: torch.testing.assert_close(f(one), f(batch), rtol=0, atol=ROOTS[root])
-    same_as(spread), same_as(lambda fit: fit.Z.mT @ fit.Z)
+    same_as(spread), same_as(lambda fit_sketch: fit_sketch.Z.mT @ fit_sketch.Z)
     assert one.failed.tolist() == batch.failed.tolist() == [False] * 3
     assert one.overflow.tolist() == batch.overflow.tolist()
 
@@ -346,7 +350,7 @@ def test_unused_slots_change_nothing(kernel, root):
     X, mask, n, ysum = instance(seed=7)
     kappa2 = kernel.diag(X).amax(1)
     few, many = (
-        fit(
+        fit_sketch(
             kernel,
             X,
             mask,
@@ -373,7 +377,8 @@ def test_chunks_change_nothing(chunk, root):
     kappa2 = torch.ones(1, dtype=torch.float64)
     options = dict(eigh=root == "eigh", slots=14, rounds=14, keep=True)
     whole, parts = (
-        fit(Matern(0.5), X, mask, n, ysum, 0.1, kappa2, chunk=c, **options) for c in (14, chunk)
+        fit_sketch(Matern(0.5), X, mask, n, ysum, 0.1, kappa2, chunk=c, **options)
+        for c in (14, chunk)
     )
     same(whole, parts, 1e-12)
     torch.testing.assert_close(whole.Z, parts.Z, rtol=1e-12, atol=1e-12)
@@ -469,13 +474,13 @@ def test_unseen_points(kernel, root):
 )
 def test_members_are_listed_by_index(rows, slots):
     mask = torch.tensor(rows)
-    found = listed(mask, slots)
+    found = list_members(mask, slots)
     for trial, row in enumerate(rows):
         expected = [i for i, member in enumerate(row) if member]
         assert found.index[trial][found.valid[trial]].tolist() == expected[:slots]
         assert not found.index[trial][~found.valid[trial]].any()
         assert found.overflow[trial] == (len(expected) > slots)
-    largest, every = max(map(sum, rows), default=0), listed(mask)
+    largest, every = max(map(sum, rows), default=0), list_members(mask)
     assert every.index.shape == (len(rows), max(largest, 1)) and not every.overflow.any()
     assert [x[y].tolist() for x, y in zip(every.index, every.valid)] == [
         [i for i, member in enumerate(row) if member] for row in rows
@@ -485,7 +490,7 @@ def test_members_are_listed_by_index(rows, slots):
 def test_members_that_do_not_fit_are_as_if_not_in():
     X, mask, n, ysum = instance(seed=12, keep=1.0)
     kappa2 = torch.ones(1, dtype=torch.float64)
-    found = fit(RBF(20.0), X, mask, n, ysum, 0.1, kappa2, eigh=False, slots=4, rounds=14)
+    found = fit_sketch(RBF(20.0), X, mask, n, ysum, 0.1, kappa2, eigh=False, slots=4, rounds=14)
     first = mask & (mask.cumsum(1) <= 4)
     assert (
         found.overflow.tolist() == (mask.sum(1) > 4).tolist()
@@ -541,7 +546,7 @@ def test_an_arm_of_length_zero(root):
         )
         close(found.mu, [(0, 1 / 1.1, 0)], 1e-9)
         close(found.s2, [(0, 1 / 1.1, 2.5)], 1e-9)
-        assert inclusion(vector(2), found.s2[0, :1], 5.0) == 0
+        assert inclusion_probability(vector(2), found.s2[0, :1], 5.0) == 0
     nothing = nystrom_posterior(X[:1], Linear(), members(0, of=1), vector(2), vector(5), 0.1)
     assert nothing.mu.item() == nothing.s2.item() == 0
 
@@ -626,12 +631,12 @@ def test_the_first_jitter_that_factors_is_used_by_trial(monkeypatch, first, used
     one = torch.ones(1, dtype=torch.float64)
     slots = Slots(torch.arange(3).expand(2, -1), mask, torch.zeros(2, dtype=torch.bool))
     K = RBF(1.0)(X, X).expand(2, -1, -1)
-    B, failed = square_root(K, slots, one, False, None)
+    B, failed = inverse_square_root(K, slots, one, False, None)
     assert not failed.any() and not B[1, 1].any()
     inverse = B[:, [0, 2]][:, :, [0, 2]]  # of the two arms that both trials hold
     added = 1 / inverse[:, 0, 0].square() - 1
     close(added, (used, first), 1e-15)
-    alone = [root_of_one(K[0, x][:, x].numpy(), 1.0, False, None) for x in mask]
+    alone = [inverse_square_root_of_one(K[0, x][:, x].numpy(), 1.0, False, None) for x in mask]
     assert not any(failed for _, failed in alone)
     close([1 / inverse[0, 0] ** 2 - 1 for inverse, _ in alone], (used, first), 1e-15)
 
@@ -647,8 +652,8 @@ def test_the_first_jitter_that_factors_is_used_by_trial(monkeypatch, first, used
 )
 def test_which_root_is_taken(kernel, ridge, eigh):
     one = torch.ones(1, dtype=torch.float64)
-    assert by_eigenvalues("auto", kernel, 2, one, ridge) == eigh
-    assert by_eigenvalues("eigh", kernel, 2, one, ridge) and not by_eigenvalues(
+    assert needs_eigenvalues("auto", kernel, 2, one, ridge) == eigh
+    assert needs_eigenvalues("eigh", kernel, 2, one, ridge) and not needs_eigenvalues(
         "cholesky", kernel, 2, one, ridge
     )
 

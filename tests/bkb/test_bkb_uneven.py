@@ -33,9 +33,9 @@ def test_the_kernel_is_that_of_scaled_features():
 
 def test_arms_are_shared_and_rewards_are_noise():
     problem, draws = UnevenArms(arms=10, noise=0.5), Streams(3, range(4))
-    world = problem.init(4, 5, draws.at(-1), dtype=torch.float64)
-    assert world.arms.shape == (1, 10, 3)
-    reward, gap = problem.respond(world, 0, torch.tensor([0, 3, 5, 9]), "reward", draws.at(0))
+    instance = problem.init(4, 5, draws.at(-1), dtype=torch.float64)
+    assert instance.arms.shape == (1, 10, 3)
+    reward, gap = problem.respond(instance, 0, torch.tensor([0, 3, 5, 9]), "reward", draws.at(0))
     torch.testing.assert_close(reward, 0.5 * draws.at(0).normal("noise"))
     assert not gap.any()
 

@@ -16,8 +16,8 @@ from companion.bkb.experiments.variance import (
     worst_ratio,
 )
 from paperlib.bkb import BKB, RFFUCB, Confidence, GPDraw, Scripted
-from paperlib.bkb.probes import Band, dictionary_size
-from paperlib.core.rounds import action
+from paperlib.bkb.probes import Estimate, dictionary_size
+from paperlib.core.rounds import played_action
 from paperlib.learners.reference import UniformArm
 from paperlib.play import play
 
@@ -53,7 +53,7 @@ def history():
         TRIALS,
         3,
         record="all",
-        probes={"arm": action, "reward": lambda seen: seen.feedback},
+        probes={"arm": played_action, "reward": lambda seen: seen.feedback},
     )
 
 
@@ -215,7 +215,7 @@ def test_a_variance_that_is_wrong_shows():
 
 
 def test_a_band_covers_up_to_its_edge():
-    band = Band(torch.tensor([[0.0, 1.0, 1.0]]), torch.tensor([[1.0, 0.5, 0.0]]))
+    band = Estimate(torch.tensor([[0.0, 1.0, 1.0]]), torch.tensor([[1.0, 0.5, 0.0]]))
     assert band.covers(torch.tensor([[3.0, 2.75, 1.0]])).tolist() == [[True, False, True]]
 
 

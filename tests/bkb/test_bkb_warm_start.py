@@ -13,7 +13,7 @@ from companion.bkb.experiments.settings import (
     warm_learners,
     watched,
 )
-from companion.verdicts import claim
+from companion.verdicts import find_claim
 from paperlib.bkb import RFFUCB, WarmRKHS
 from paperlib.play import play
 
@@ -87,8 +87,8 @@ def test_stuck_trials_lose_ten_times_the_exact_mean():
 
 def test_that_some_trial_is_stuck_decides_nothing():
     for key in ("sor", "rff20"):
-        said = claim(f"bkb.C9.stuck.{key}")
-        assert said.side == "reported" and said.id not in claim("bkb.C9").parts
+        said = find_claim(f"bkb.C9.stuck.{key}")
+        assert said.side == "reported" and said.id not in find_claim("bkb.C9").parts
 
 
 def test_a_small_run_has_what_the_notebook_reads():

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from toy import Coins, Index
 
 from companion import store
-from paperlib.core.contracts import extent
+from paperlib.core.contracts import declared_size
 from paperlib.core.describe import describe
-from paperlib.core.linalg import Rows, chosen, inner, pick_device, quadratic, rank_one
+from paperlib.core.linalg import Rows, add_rank_one, arm_dot, arm_quadratic, pick_device, take_arm
 from paperlib.core.trace import Trace
-from paperlib.core.trees import pack, take, unpack
+from paperlib.core.trees import pack, tree_take, unpack
 from paperlib.glbomd import SphereArms
 from paperlib.learners.reference import UniformArm
 from paperlib.play import play
@@ -50,7 +50,7 @@ def tree(trials=3):
 
 
 def test_take_keeps_what_is_shared():
-    part = take(tree(), [2, 0])
+    part = tree_take(tree(), [2, 0])
     assert (
         part.base.theta.tolist() == [[4, 5], [0, 1]]
         and part.shared.shape == (1, 4)
@@ -154,11 +154,13 @@ def test_products_over_arms(shared):
     v = torch.randn(3, 2, generator=generator, dtype=torch.float64)
     A = torch.randn(3, 2, 2, generator=generator, dtype=torch.float64)
     full, index = arms.expand(3, 4, 2), torch.tensor([0, 3, 1])
-    torch.testing.assert_close(inner(arms, v), torch.einsum("rkd,rd->rk", full, v))
-    torch.testing.assert_close(quadratic(arms, A), torch.einsum("rkd,rde,rke->rk", full, A, full))
-    assert torch.equal(chosen(arms, index), full[torch.arange(3), index])
+    torch.testing.assert_close(arm_dot(arms, v), torch.einsum("rkd,rd->rk", full, v))
     torch.testing.assert_close(
-        rank_one(A, v, torch.tensor([1.0, 2.0, -1.0], dtype=torch.float64))[1],
+        arm_quadratic(arms, A), torch.einsum("rkd,rde,rke->rk", full, A, full)
+    )
+    assert torch.equal(take_arm(arms, index), full[torch.arange(3), index])
+    torch.testing.assert_close(
+        add_rank_one(A, v, torch.tensor([1.0, 2.0, -1.0], dtype=torch.float64))[1],
         A[1] + 2 * torch.outer(v[1], v[1]),
     )
 
@@ -190,7 +192,7 @@ def test_auto_is_settled_by_the_size_of_what_is_played(monkeypatch, tmp_path):
     problem = SphereArms(dim=3, arms=4)
     play(UniformArm(), problem, 2, 5, device="auto")
     play(UniformArm(), Coins(), 2, 5, device="auto")
-    assert asked == [("auto", 5, 4, 3), ("auto", 5, *extent(Coins()))]
+    assert asked == [("auto", 5, 4, 3), ("auto", 5, *declared_size(Coins()))]
     learners, trials = {"few": UniformArm(), "many": UniformArm()}, {"few": 2, "many": 9}
     asked.clear()
     store.run(problem, learners, 2, trials, chunk=6, device="auto")

@@ -9,27 +9,27 @@ import numpy as np
 import pytest
 import torch
 
-from companion.papers import papers, room
-from companion.store.keys import key
+from companion.papers import paper_module, papers
+from companion.store.keys import content_key
 from paperlib import glbomd
-from paperlib.core.describe import LONG, brief, describe, frozen
+from paperlib.core.describe import LONG, describe, frozen_dataclass, short_repr
 
 PARTS = {
     f"{paper}, {name}, {what}": getattr(case, what)
     for paper in papers()
-    for name, case in room(paper, "cases").CASES.items()
+    for name, case in paper_module(paper, "cases").CASES.items()
     for what in ("learner", "problem")
 }
 every_part = pytest.mark.parametrize("name", PARTS)
 
 
-@frozen
+@frozen_dataclass
 class Inner:
     width: float = 1.0
     pair: tuple = (1, 2)
 
 
-@frozen
+@frozen_dataclass
 class Outer:
     first: int
     base: Inner = dataclasses.field(default_factory=Inner)
@@ -51,7 +51,7 @@ class Plain:
     width: float = 1.0
 
 
-@frozen(eq=False)
+@frozen_dataclass(eq=False)
 class Own:
     first: int = 0
 
@@ -81,7 +81,7 @@ def test_the_text_of_learners_and_problems_is_short_and_says_what_differs(name):
             value = getattr(part, field.name)
             same = type(value) is type(default) and describe(value) == describe(default)
             if field.init and not same:
-                told.append(f"{field.name}={brief(value)}")
+                told.append(f"{field.name}={short_repr(value)}")
         whole = f"{type(part).__name__}({', '.join(told)})"
         assert text == (whole if len(whole) <= LONG else f"{whole[: LONG - 3]}...")
 
@@ -91,7 +91,9 @@ def test_what_else_is_made_of_learners_and_problems_does_not_change(name):
     part = PARTS[name]
     for again in (dataclasses.replace(part), pickle.loads(pickle.dumps(part)), copy.copy(part)):
         assert type(again) is type(part) and repr(again) == repr(part)
-        assert describe(again) == describe(part) and key({"x": again}) == key({"x": part})
+        assert describe(again) == describe(part) and content_key({"x": again}) == content_key(
+            {"x": part}
+        )
     with pytest.raises(dataclasses.FrozenInstanceError):
         part.anything = 1
 
@@ -107,9 +109,9 @@ def test_what_else_is_made_of_learners_and_problems_does_not_change(name):
         (Outer(1, rule=max, hidden=3), "Outer(first=1, rule=max)"),
         (Outer(1, many=torch.zeros(40, 3)), "(first=1, many=Tensor(torch.float32, shape=(40, 3)))"),
         (Outer(1, many=np.zeros(2)), "Outer(first=1, many=array([0., 0.]))"),
-        (Outer(1, rule=brief), "Outer(first=1, rule=brief)"),
-        (Outer(1, rule=(brief, max)), "Outer(first=1, rule=(brief, max))"),
-        (Outer(1, rule=(brief,)), "Outer(first=1, rule=(brief,))"),
+        (Outer(1, rule=short_repr), "Outer(first=1, rule=brief)"),
+        (Outer(1, rule=(short_repr, max)), "Outer(first=1, rule=(brief, max))"),
+        (Outer(1, rule=(short_repr,)), "Outer(first=1, rule=(brief,))"),
         (Plain(Inner()), "Plain(base=Inner(), width=1.0)"),
         ((Inner(), Inner(3.0)), "(Inner(), Inner(width=3.0))"),
         (Own(1), "mine"),
@@ -128,4 +130,4 @@ def test_a_frozen_class_is_a_dataclass():
     assert [f.name for f in dataclasses.fields(Inner)] == ["width", "pair"]
     assert Inner() == Inner(1.0) and hash(Inner()) == hash(Inner(1.0)) and Own() != Own()
     assert list(inspect.signature(Inner).parameters) == ["width", "pair"]
-    assert frozen.__dataclass_transform__  # for checkers
+    assert frozen_dataclass.__dataclass_transform__  # for checkers

@@ -6,9 +6,9 @@ import math
 import pytest
 import torch
 
-from companion.papers import papers, room
+from companion.papers import paper_module, papers
 from paperlib.core import fields
-from paperlib.core.describe import frozen
+from paperlib.core.describe import frozen_dataclass
 
 
 def parts(x, found):
@@ -25,7 +25,7 @@ def parts(x, found):
 def instances():
     found = {}
     for paper in papers():
-        for case in room(paper, "cases").CASES.values():
+        for case in paper_module(paper, "cases").CASES.values():
             parts((case.learner, case.problem), found)
     return found
 
@@ -34,7 +34,7 @@ INSTANCES = instances()
 DECLARED = [
     pytest.param(x, name, value, id=f"{kind.__name__}.{name}-{value}")
     for kind, x in INSTANCES.items()
-    for name, declared in fields.ranges(x).items()
+    for name, declared in fields.declared_ranges(x).items()
     for value in declared.outside
 ]
 
@@ -49,7 +49,7 @@ def test_most_classes_declare_ranges():
     assert len(DECLARED) > 300
 
 
-@frozen
+@frozen_dataclass
 class Mine:
     noise: float = fields.positive()
     size: int = fields.size(3, least=2)
@@ -98,7 +98,9 @@ def test_values_in_range_pass_and_the_class_checks_afterwards():
 
 
 def test_a_subclass_checks_its_own_fields_and_those_of_its_base():
-    sub = frozen(type("Sub", (Mine,), {"__annotations__": {"more": int}, "more": fields.whole(1)}))
+    sub = frozen_dataclass(
+        type("Sub", (Mine,), {"__annotations__": {"more": int}, "more": fields.whole(1)})
+    )
     for given in ({"more": 0}, {"share": 2.0}):
         with pytest.raises(ValueError, match=f"^{next(iter(given))}="):
             sub(1.0, **given)

@@ -16,11 +16,11 @@ import pytest
 import torch
 
 import paperlib
-from companion.papers import papers, room
-from companion.store import chunks
+from companion.papers import paper_module, papers
+from companion.store import split_chunks
 from paperlib import goucb, nsbco, pfbco
 from paperlib.asktell import AskTell
-from paperlib.core.describe import brief, describe
+from paperlib.core.describe import describe, short_repr
 from paperlib.learners.reference import UniformArm
 from paperlib.linear.problems import Circle
 from paperlib.play import play
@@ -84,9 +84,9 @@ def configurations():
     """Every configuration of the cases, once."""
     found = {}
     for paper in papers():
-        for case in room(paper, "cases").CASES.values():
+        for case in paper_module(paper, "cases").CASES.values():
             for x in (*within(case.learner), *within(case.problem)):
-                found.setdefault(f"{type(x).__name__} {brief(x)} {describe(x)}", x)
+                found.setdefault(f"{type(x).__name__} {short_repr(x)} {describe(x)}", x)
     return list(found.values())
 
 
@@ -181,7 +181,7 @@ def test_play_and_store_take_integers_of_numpy(kind):
     there, here = run(kind), run(int)
     np.testing.assert_array_equal(there["regret"], here["regret"])
     assert there.about == here.about and there.trials == here.trials
-    assert chunks(kind(100), kind(60)) == [range(60), range(60, 100)]
+    assert split_chunks(kind(100), kind(60)) == [range(60), range(60, 100)]
     assert play(UniformArm(), Circle(arms=3), 2, np.array([0, 1], kind)).trials == [0, 1]
 
 

@@ -13,7 +13,7 @@ from toy import Coins, Index
 from companion.store import results as store
 from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
-from paperlib.core.trees import for_trials
+from paperlib.core.trees import select_trials
 from paperlib.glbomd import GLBOMD, Bernoulli, SphereArms
 from paperlib.learners.wrapper import Doubling
 from paperlib.play import play
@@ -46,8 +46,8 @@ class Shifted(Coins):
 
     shift: Any = 0.0
 
-    def respond(self, world, t, action, wants, draw):
-        feedback, gap = super().respond(world, t, action, wants, draw)
+    def respond(self, instance, t, action, wants, draw):
+        feedback, gap = super().respond(instance, t, action, wants, draw)
         return feedback + self.shift, gap
 
 
@@ -89,7 +89,7 @@ def test_chunks_of_a_run_are_its_parts(results):
     made = store.run(Coins(), {"a": Bonuses(BONUS)}, 60, N)["a"]
     assert len(list(results.glob("*.npz"))) == 2
     assert made.equal(
-        Trace.merge([play(Bonuses(BONUS), Coins(), 60, ids) for ids in store.chunks(N)])
+        Trace.merge([play(Bonuses(BONUS), Coins(), 60, ids) for ids in store.split_chunks(N)])
     )
     assert np.array_equal(total(made), total(play(Bonuses(BONUS), Coins(), 60, N)))
     for trial in (0, 49, 50, 99):
@@ -177,7 +177,7 @@ def test_where_settings_may_stand():
     rows = torch.arange(12.0).reshape(6, 2)
     inner = Nested(rows=rows)
     config = Nested(base=inner, several=(inner, {"x": [inner]}, 3.0), rows=torch.tensor(5.0))
-    part = for_trials(config, [4, 1], 6)
+    part = select_trials(config, [4, 1], 6)
     places = [part.base, part.several[0], part.several[1]["x"][0]]
     for place in places:
         assert place.rows.tolist() == [[8.0, 9.0], [2.0, 3.0]] and torch.equal(
@@ -185,14 +185,15 @@ def test_where_settings_may_stand():
         )
     assert part.rows is config.rows and part.several[2] == 3.0 and config.base.rows is rows
     assert (
-        for_trials(config, range(6), 6) is config and for_trials(Index(), range(3), 3) is not None
+        select_trials(config, range(6), 6) is config
+        and select_trials(Index(), range(3), 3) is not None
     )
     with pytest.raises(
         ValueError, match=r"learner.several\[1\]\['x'\]\[0\].rows: 6 rows; allowed: at least 8"
     ):
-        for_trials(Nested(several=(0, {"x": [inner]})), range(5, 8))
+        select_trials(Nested(several=(0, {"x": [inner]})), range(5, 8))
     with pytest.raises(ValueError, match="trials=.*allowed with learner.rows"):
-        for_trials(inner, [-1, 2])
+        select_trials(inner, [-1, 2])
 
 
 def test_scale_and_uniforms_of_generalized_linear_bandits():

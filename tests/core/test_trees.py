@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paperlib.core.linalg import Rows
-from paperlib.core.trees import refuse_shared, state_bytes, where
+from paperlib.core.trees import check_unshared, state_bytes, tree_where
 
 
 class Inner(NamedTuple):
@@ -44,7 +44,7 @@ def rows(tree):
 @given(st.lists(st.booleans(), min_size=1, max_size=6))
 def test_where_takes_rows_of_the_first_where_the_mask_holds(mask):
     a, b = state(len(mask)), state(len(mask), 100.0)
-    found = where(torch.tensor(mask), a, b)
+    found = tree_where(torch.tensor(mask), a, b)
     assert rows(found) == [x if m else y for m, x, y in zip(mask, rows(a), rows(b))]
     assert type(found) is State and found.name == "kept" and found.pair[1] is None
     assert found.base.clock.dtype == torch.int64
@@ -52,21 +52,24 @@ def test_where_takes_rows_of_the_first_where_the_mask_holds(mask):
 
 
 def test_where_by_hand():
-    found = where(torch.tensor([True, False, False]), state(3), state(3, 10.0))
+    found = tree_where(torch.tensor([True, False, False]), state(3), state(3, 10.0))
     assert found.base.clock.tolist() == [0, 11, 12]
     assert found.history.view[:, 1, 0].tolist() == [0.125, 11.125, 12.125]
 
 
 def test_where_gives_what_was_shared_rows_of_its_own():
     mask, one, other = torch.tensor([True, False]), torch.ones(1, 3), torch.zeros(1, 3)
-    assert where(mask, (one,), (other,))[0].tolist() == [[1, 1, 1], [0, 0, 0]]
-    assert where(mask, (one,), (torch.full((2, 3), 5.0),))[0].tolist() == [[1, 1, 1], [5, 5, 5]]
-    assert where(mask, (one,), (one,))[0] is one
+    assert tree_where(mask, (one,), (other,))[0].tolist() == [[1, 1, 1], [0, 0, 0]]
+    assert tree_where(mask, (one,), (torch.full((2, 3), 5.0),))[0].tolist() == [
+        [1, 1, 1],
+        [5, 5, 5],
+    ]
+    assert tree_where(mask, (one,), (one,))[0] is one
 
 
 def test_joined_histories_go_on_apart():
     a, b = state(2), state(2, 10.0)
-    found = where(torch.tensor([True, False]), a, b)
+    found = tree_where(torch.tensor([True, False]), a, b)
     longer = found.history.append(torch.full((2, 2), 7.0, dtype=torch.float64))
     assert longer.n == 3 and a.history.n == found.history.n == 2
     assert a.history.append(torch.zeros(2, 2)).view[0, 2].tolist() == [0, 0]
@@ -106,7 +109,7 @@ UNLIKE = {
 @pytest.mark.parametrize("fields, said", UNLIKE.values(), ids=UNLIKE)
 def test_trees_that_are_unlike_are_refused_by_path(fields, said):
     with pytest.raises(ValueError, match=said):
-        where(torch.tensor([True, False]), state(2), state(2, **fields))
+        tree_where(torch.tensor([True, False]), state(2), state(2, **fields))
 
 
 @pytest.mark.parametrize("trials", [2, 4])
@@ -115,7 +118,7 @@ def test_rows_for_other_trials_are_refused(trials):
     with pytest.raises(
         ValueError, match=f"state.base.theta=.*{shape} and .*{shape}; allowed.*3 row"
     ):
-        where(torch.tensor([True] * 3), state(trials), state(trials))
+        tree_where(torch.tensor([True] * 3), state(trials), state(trials))
 
 
 # ---- what trials share ---------------------------------------------------------------------------
@@ -135,13 +138,13 @@ def test_rows_for_other_trials_are_refused(trials):
 )
 def test_shared_leaves_are_named(tree, trials, shared):
     with pytest.raises(ValueError, match=f"share {shared}"):
-        refuse_shared("Own", tree, trials)
+        check_unshared("Own", tree, trials)
 
 
 def test_a_base_that_shares_is_refused_by_name():
-    refuse_shared("Own", state(3).base, 3)
+    check_unshared("Own", state(3).base, 3)
     with pytest.raises(ValueError, match="base=Clocked.*share state.1; allowed .*3 rows"):
-        refuse_shared("Clocked", (torch.ones(3), 5), 3)
+        check_unshared("Clocked", (torch.ones(3), 5), 3)
 
 
 def test_bytes_are_those_of_rows_so_far():

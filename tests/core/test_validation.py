@@ -51,7 +51,9 @@ NO_NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize("rule", [rules.positive, rules.nonnegative, rules.probability])
+@pytest.mark.parametrize(
+    "rule", [rules.check_positive, rules.check_nonnegative, rules.check_probability]
+)
 @pytest.mark.parametrize("value", NO_NUMBERS, ids=range(len(NO_NUMBERS)))
 def test_what_is_no_number_to_compute_with_is_refused(rule, value):
     with pytest.raises(ValueError, match="^setting=(?s:.)*; allowed: a finite number"):
@@ -65,7 +67,7 @@ FLOATS = [np.dtype(code).type for code in np.typecodes["Float"]]
 
 @pytest.mark.parametrize("value", [1, 1.0, 0.5, 1e-30, *(kind(1) for kind in INTEGERS + FLOATS)])
 def test_numbers_are_taken_and_handed_back_as_pythons(value):
-    for rule in (rules.positive, rules.nonnegative, rules.probability):
+    for rule in (rules.check_positive, rules.check_nonnegative, rules.check_probability):
         found = rule("setting", value)
         assert found == value and type(found) in (int, float)
 
@@ -73,8 +75,8 @@ def test_numbers_are_taken_and_handed_back_as_pythons(value):
 @pytest.mark.parametrize("kind", INTEGERS)
 def test_integers_of_numpy_do_not_overflow(kind):
     most = int(min(np.iinfo(kind).max, 2**53))
-    assert rules.positive("setting", kind(most)) ** 4 == most**4
-    assert rules.whole("count", kind(most)) ** 4 == most**4
+    assert rules.check_positive("setting", kind(most)) ** 4 == most**4
+    assert rules.check_integer("count", kind(most)) ** 4 == most**4
 
 
 @pytest.mark.parametrize(
@@ -87,14 +89,18 @@ def test_integers_of_numpy_do_not_overflow(kind):
     ids=range(10),
 )
 def test_values_by_trial_are_one_good_number_each(bad):
-    rules.positive("scale", double(1.0, 2.0), by_trial=True)
+    rules.check_positive("scale", double(1.0, 2.0), by_trial=True)
     with pytest.raises(ValueError, match="^scale=(?s:.)*allowed: .* for each trial"):
-        rules.positive("scale", bad, by_trial=True)
+        rules.check_positive("scale", bad, by_trial=True)
 
 
 def test_whole_numbers_are_pythons_or_numpys():
     for value in (3, *(kind(3) for kind in INTEGERS)):
-        assert type(rules.whole("count", value)) is type(rules.size("count", value)) is int
+        assert (
+            type(rules.check_integer("count", value))
+            is type(rules.check_size("count", value))
+            is int
+        )
     for value in (
         3.0,
         True,
@@ -109,22 +115,22 @@ def test_whole_numbers_are_pythons_or_numpys():
         None,
     ):
         with pytest.raises(ValueError, match="^count=.*allowed: an integer, at least 1"):
-            rules.whole("count", value)
+            rules.check_integer("count", value)
     with pytest.raises(ValueError, match="at most"):
-        rules.size("count", 2**40)
+        rules.check_size("count", 2**40)
 
 
 def test_one_of_a_list_is_of_its_kind():
     for value in (1, 0, 1.0, np.int8(1), "True", None, np.array([True]), torch.tensor(True)):
         with pytest.raises(ValueError, match="^flag=(?s:.)*allowed: False, True"):
-            rules.one_of("flag", value, (False, True))
+            rules.check_in("flag", value, (False, True))
     for value in (["a"], ("a",), np.array(["a", "b"]), torch.ones(2), b"a"):
         with pytest.raises(ValueError, match="^word=(?s:.)*allowed: a, b"):
-            rules.one_of("word", value, ("a", "b"))
+            rules.check_in("word", value, ("a", "b"))
     for value in (np.float64(1.5), np.float16(1.5), np.longdouble(1.5)):
-        assert type(rules.one_of("nu", value, (0.5, 1.5))) is float
-    assert rules.one_of("flag", np.bool_(True), (False, True)) is True
-    assert type(rules.one_of("word", np.str_("a"), ("a", "b"))) is str
+        assert type(rules.check_in("nu", value, (0.5, 1.5))) is float
+    assert rules.check_in("flag", np.bool_(True), (False, True)) is True
+    assert type(rules.check_in("word", np.str_("a"), ("a", "b"))) is str
 
 
 @pytest.mark.parametrize(
@@ -138,8 +144,10 @@ def test_one_of_a_list_is_of_its_kind():
 )
 def test_arrays_are_of_finite_numbers(bad):
     with pytest.raises(ValueError, match="^data=(?s:.)*allowed: (finite )?numbers"):
-        rules.array("data", bad)
-    np.testing.assert_array_equal(rules.array("data", [1, 2.5, np.float32(0.5)]), [1, 2.5, 0.5])
+        rules.check_array("data", bad)
+    np.testing.assert_array_equal(
+        rules.check_array("data", [1, 2.5, np.float32(0.5)]), [1, 2.5, 0.5]
+    )
 
 
 SETTINGS = {

@@ -41,7 +41,7 @@ def test_sweep_panel_on_two_log_axes():
     ax, samples = panel(), {"MASTER": {4: np.array([1.0, 3.0]), 2: np.array([1.0, 1.0])}}
     known = {"static baseline": lambda T: T / 8}
     found = charts.sweep_panel(
-        ax, samples, {}, known=known, log_y=True, labels={"MASTER": "ours"}, tick=charts.power
+        ax, samples, {}, known=known, log_y=True, labels={"MASTER": "ours"}, tick=charts.power_label
     )
     assert found["MASTER"]["setting"] == [2, 4] and found["MASTER"]["mean"] == [1.0, 2.0]
     assert found["MASTER"]["low"][1] < 0 < 3 < found["MASTER"]["high"][1]
@@ -63,7 +63,7 @@ def test_guides_have_their_slopes_and_move_no_axis():
     ax, samples = panel(), {"GLR": {T: np.array([T, T + 1.0]) for T in (16, 256)}}
     charts.sweep_panel(ax, samples, {}, log_y=True)
     before, lines = (ax.get_xlim(), ax.get_ylim()), len(ax.get_lines())
-    charts.guides(ax, {"1/2": 1 / 2, "2/3": 2 / 3}, "T")
+    charts.slope_guides(ax, {"1/2": 1 / 2, "2/3": 2 / 3}, "T")
     for line, slope in zip(ax.get_lines()[lines:], (1 / 2, 2 / 3), strict=True):
         x, y = (np.log(np.asarray(ends, float)) for ends in line.get_data())
         assert (y[1] - y[0]) / (x[1] - x[0]) == pytest.approx(slope)
@@ -94,13 +94,13 @@ def test_an_interval_that_reaches_below_zero_reaches_the_foot_of_a_log_axis():
 def test_ticks_of_a_short_axis_are_finer(across):
     ax = panel()
     ax.set(xscale="log", yscale="log")
-    charts.reach(ax, [1.0, 10.0], across)
+    charts.extend_log_axis(ax, [1.0, 10.0], across)
     axis = ax.xaxis if across else ax.yaxis
     low, high = axis.get_view_interval()
     assert low < 1 and high > 10
     inside = [x for x in axis.get_majorticklocs() if low <= x <= high]
     assert inside == pytest.approx([1, 2, 5, 10])
-    charts.reach(ax, [1.0, 1e4], across)
+    charts.extend_log_axis(ax, [1.0, 1e4], across)
     inside = [x for x in axis.get_majorticklocs() if 1 <= x <= 1e4]
     assert inside == pytest.approx([1, 10, 100, 1e3, 1e4])
 
@@ -116,7 +116,7 @@ def test_points_of_one_quantity_are_means_both_ways():
 
 
 def test_oracles_are_open_and_what_has_no_marker_gets_a_cross():
-    dot = lambda name: charts.dot(name, figures.look(name))
+    dot = lambda name: charts.dot_style(name, figures.line_style(name))
     assert dot("EGS, oracle")["markerfacecolor"] == "white"
     assert "markerfacecolor" not in dot("EGS")
     assert dot("static baseline")["marker"] == "x"
@@ -235,5 +235,5 @@ def test_controls_that_look_alike_are_named_on_their_lines():
     charts.sweep_panel(axes[0, 0], {"GLB-OMD": {0.1: LINE, 1.0: LINE}}, controls)
     named = {text.get_text() for text in axes[0, 0].texts}
     legend = axes[0, 0].get_legend_handles_labels()[1]
-    assert named == {figures.look(name)["label"] for name in alike}
-    assert figures.look("uniform")["label"] in legend and named.isdisjoint(legend)
+    assert named == {figures.line_style(name)["label"] for name in alike}
+    assert figures.line_style("uniform")["label"] in legend and named.isdisjoint(legend)

@@ -15,7 +15,7 @@ import companion
 import paperlib
 from companion import verdicts
 from companion.figures import drawing as figures
-from companion.papers import papers, room
+from companion.papers import paper_module, papers
 from companion.styles import COLORS, REFERENCES, Style
 from paperlib import checks, stats
 from paperlib.core.trace import Trace
@@ -253,26 +253,26 @@ def test_colors_are_those_of_okabe_and_ito():
 
 
 def test_names_that_nobody_declared_are_told_apart_and_keep_the_others_colors(toy):
-    known = figures.look("ours")
-    found = figures.looks(["ours", "mine", "yours"])
+    known = figures.line_style("ours")
+    found = figures.line_styles(["ours", "mine", "yours"])
     assert found["ours"] == known
     assert len({look["color"] for look in found.values()}) == 3
     assert len({found[name]["marker"] for name in ("mine", "yours")}) == 2
-    chosen = figures.looks(["mine"], {"mine": Style("blue", "s")})["mine"]
+    chosen = figures.line_styles(["mine"], {"mine": Style("blue", "s")})["mine"]
     assert (chosen["color"], chosen["marker"]) == (COLORS["blue"], "s")
     with pytest.raises(ValueError, match=r"styles\['mine'\]"):
-        figures.looks(["mine"], {"mine": Style("yellow")})
+        figures.line_styles(["mine"], {"mine": Style("yellow")})
 
 
 def test_disputed_looks_are_refused(toy, monkeypatch):
     module = __import__("companion.toy.styles", fromlist=["STYLES"])
     monkeypatch.setitem(module.STYLES, "greedy", Style("blue"))
     with pytest.raises(ValueError, match="one look a name"):
-        figures.styles()
+        figures.registered_styles()
     monkeypatch.setitem(module.STYLES, "greedy", REFERENCES["greedy"])
     monkeypatch.setitem(module.STYLES, "odd", Style("yellow"))
     with pytest.raises(ValueError, match="colors black"):
-        figures.styles()
+        figures.registered_styles()
 
 
 def test_the_caption_can_say_what_a_band_is():
@@ -320,7 +320,7 @@ def names_in(numbers):
 @pytest.mark.parametrize("paper", papers())
 def test_a_papers_figures_show_learners_whose_styles_it_declares(paper):
     """The workflow runs a notebook again when its own paper's styles change, not when another's do."""
-    own = getattr(room(paper, "styles"), "STYLES", {}).keys() | REFERENCES.keys()
+    own = getattr(paper_module(paper, "styles"), "STYLES", {}).keys() | REFERENCES.keys()
     for path in sorted((CODE / "figures" / paper).glob("*.json")):
         shown = names_in(json.loads(path.read_text()).get("numbers", {}))
-        assert not shown & figures.styles().keys() - own, path.name
+        assert not shown & figures.registered_styles().keys() - own, path.name

@@ -6,11 +6,11 @@ import torch
 
 from companion.glbomd.proofs import lemmas
 from companion.glbomd.proofs.lemmas import Replay
-from paperlib.core.linalg import apply, chosen, rank_one
+from paperlib.core.linalg import add_rank_one, matvec, take_arm
 from paperlib.core.rounds import Probe
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.model.links import Bernoulli, Binomial
-from paperlib.glbomd.model.setting import setting as setting_of
+from paperlib.glbomd.model.setting import setting_of
 from paperlib.glbomd.probes import PROBES, RadiusRatio
 from paperlib.glbomd.problems import SphereArms
 from paperlib.maths.sets import project_ball
@@ -71,9 +71,9 @@ class WrongSign(GLBOMD):
     def update(self, state, arms, arm, reward, draw):
         new = super().update(state, arms, arm, reward, draw)
         theta = project_ball(2 * state.theta - new.theta, new.precision, self.norm_bound)
-        x = chosen(arms, arm)
+        x = take_arm(arms, arm)
         weight = self.link.slope((x * theta).sum(-1)) / self.link.dispersion
-        return new._replace(theta=theta, precision=rank_one(state.precision, x, weight))
+        return new._replace(theta=theta, precision=add_rank_one(state.precision, x, weight))
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,15 @@ class NoProjection(GLBOMD):
 
     def update(self, state, arms, arm, reward, draw):
         theta, H, C, rounds = state
-        x = chosen(arms, arm)
-        z, v = (x * theta).sum(-1), apply(C, x)
+        x = take_arm(arms, arm)
+        z, v = (x * theta).sum(-1), matvec(C, x)
         q, eta = (x * v).sum(-1), self.step
         step = eta * (reward - self.link.mean(z)) / (1 + eta * self.link.slope(z) * q)
         theta = theta + step.unsqueeze(1) * v
         c = self.link.slope((x * theta).sum(-1))
-        return type(state)(theta, rank_one(H, x, c), rank_one(C, v, -c / (1 + c * q)), rounds + 1)
+        return type(state)(
+            theta, add_rank_one(H, x, c), add_rank_one(C, v, -c / (1 + c * q)), rounds + 1
+        )
 
 
 @dataclass(frozen=True)
@@ -100,8 +102,8 @@ class WrongNorm(NoProjection):
         theta = new.theta * (
             self.norm_bound / torch.linalg.vector_norm(new.theta, dim=-1, keepdim=True)
         ).clamp(max=1)
-        x = chosen(arms, arm)
+        x = take_arm(arms, arm)
         return new._replace(
             theta=theta,
-            precision=rank_one(state.precision, x, self.link.slope((x * theta).sum(-1))),
+            precision=add_rank_one(state.precision, x, self.link.slope((x * theta).sum(-1))),
         )

@@ -17,9 +17,8 @@ from paperlib.core.describe import describe
 from paperlib.core.rounds import Probe
 from paperlib.glbomd.learners.glbomd import GLBOMD, SHARP
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
-from paperlib.glbomd.model.setting import Setting
-from paperlib.glbomd.model.setting import setting as setting_of
-from paperlib.glbomd.probes import Behind, RadiusRatio
+from paperlib.glbomd.model.setting import Setting, setting_of
+from paperlib.glbomd.probes import OptimismGap, RadiusRatio
 from paperlib.glbomd.problems import SphereArms
 from paperlib.glbomd.theory import bounds
 from paperlib.glbomd.theory.bounds import regret_bound, regret_row
@@ -314,9 +313,9 @@ class Pessimistic(GLBOMD):
 def test_a_choice_that_is_not_algorithm_1s_is_flagged(kind, link, S, ridge):
     learner = kind(link, S, ridge=ridge)
     setting = setting_of(learner, 5)
-    probes = {"behind": Behind(setting)}
+    probes = {"behind": OptimismGap(setting)}
     trace = play(learner, SphereArms(link, S), 1500, 4, record="all", probes=probes)
-    check = bounds.choice(trace["behind"], setting)
+    check = bounds.assumption_choice(trace["behind"], setting)
     # with the theory's ridge the radius hardly moves, and no choice hangs on a round
     good = kind is GLBOMD or (kind is OneEarly and ridge == "theory")
     assert check.verdict == ("holds" if good else "fails")

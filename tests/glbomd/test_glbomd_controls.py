@@ -10,7 +10,7 @@ from companion.glbomd.problems.covertype import Covertype
 from paperlib.asktell import AskTell
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import CLIP, Streams
-from paperlib.core.trees import take
+from paperlib.core.trees import tree_take
 from paperlib.glbomd.learners.controls import UCB1, BetaThompson, LaplaceThompson
 from paperlib.glbomd.model.links import Gaussian, Poisson
 from paperlib.glbomd.problems import FixedArms, SphereArms
@@ -57,11 +57,11 @@ def test_laplace_thompson_against_plain_version(link):
     problem = PROBLEM if link is None else FixedArms(link, 1.0, arms=6, dim=3)
     learner = LaplaceThompson(problem.link, ridge=1.5, scale=0.7)
     arms, rewards = history(learner, 25, 2, problem)
-    streams, world = (
+    streams, instance = (
         Streams(0, range(2)),
         problem.init(2, 25, Streams(0, range(2)).at(-1), **TKWARGS),
     )
-    X = problem.context(world, 0)[0].numpy()
+    X = problem.context(instance, 0)[0].numpy()
     g, f = (
         problem.link.dispersion,
         lambda name, z: getattr(problem.link, name)(torch.tensor(z)).numpy(),
@@ -103,11 +103,11 @@ def test_alone_equals_batched_and_slices(learner):
         alone, _ = history(learner, 40, [2], problem)
         assert (together[2] == alone[0]).all()
     streams = Streams(0, range(3))
-    world = PROBLEM.init(3, 5, streams.at(-1), **TKWARGS)
-    arms = PROBLEM.context(world, 0)
+    instance = PROBLEM.init(3, 5, streams.at(-1), **TKWARGS)
+    arms = PROBLEM.context(instance, 0)
     state = learner.init(3, arms, 5, streams.at(-1), **TKWARGS)
     whole, _ = learner.select(state, arms, streams.at(0))
-    part, _ = learner.select(take(state, [2, 0]), arms, Streams(0, [2, 0]).at(0))
+    part, _ = learner.select(tree_take(state, [2, 0]), arms, Streams(0, [2, 0]).at(0))
     assert torch.equal(whole[[2, 0]], part)
 
 
@@ -116,9 +116,9 @@ def test_reference_rules():
     share = np.bincount(arms.ravel(), minlength=6) / arms.size
     assert (abs(share - 1 / 6) < 4 * np.sqrt(5 / 36 / arms.size)).all()
     longest, _ = history(LongestArm(), 30, 2, SphereArms(arms=4))
-    world = SphereArms(arms=4).init(2, 30, Streams(0, range(2)).at(-1), **TKWARGS)
+    instance = SphereArms(arms=4).init(2, 30, Streams(0, range(2)).at(-1), **TKWARGS)
     expected = [
-        int(np.linalg.norm(world.rounds[t].arms[0].numpy(), axis=1).argmax()) for t in range(30)
+        int(np.linalg.norm(instance.rounds[t].arms[0].numpy(), axis=1).argmax()) for t in range(30)
     ]
     assert longest.tolist() == [expected] * 2
 

@@ -19,8 +19,8 @@ from companion.datasets.covertype import covertype_arms
 from companion.glbomd.problems.covertype import Covertype
 from paperlib.asktell import AskTell
 from paperlib.core.streams import Streams
-from paperlib.core.trees import leaves, take
-from paperlib.glbomd.learners.glbomd import GLBOMD, SHARP, State
+from paperlib.core.trees import list_leaves, tree_take
+from paperlib.glbomd.learners.glbomd import GLBOMD, SHARP, GLBOMDState
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
 from paperlib.glbomd.problems import SphereArms
 from paperlib.glbomd.theory.bounds import sharp_width
@@ -51,7 +51,7 @@ def random_state(rows, d, S, seed, ridge=2.0, weight=3.0):
     theta *= S * rng.uniform(size=(rows, 1)) ** 0.2 / np.linalg.norm(theta, axis=1, keepdims=True)
     rows_x = rng.normal(size=(rows, 3 * d, d))
     H = ridge * np.eye(d) + weight * rows_x.transpose(0, 2, 1) @ rows_x / d
-    return State(torch.tensor(theta), torch.tensor(H), torch.tensor(np.linalg.inv(H)), 0)
+    return GLBOMDState(torch.tensor(theta), torch.tensor(H), torch.tensor(np.linalg.inv(H)), 0)
 
 
 def test_one_dimension_by_hand():
@@ -297,14 +297,14 @@ def test_a_whole_run_against_dense_numpy(ridge):
     problem = GivenUniforms(
         SphereArms(Bernoulli(), 3.0), np.random.default_rng([0, 0]).random((1, T))
     )
-    world = problem.init(1, T, DRAW, **TKWARGS)
+    instance = problem.init(1, T, DRAW, **TKWARGS)
     theta, H, regret = np.zeros(5), learner.ridge_value(5) * np.eye(5), 0.0
     for t in range(T):
-        arms = problem.context(world, t)
+        arms = problem.context(instance, t)
         x = arms[0].numpy()
         width = np.sqrt(np.einsum("kd,de,ke->k", x, np.linalg.inv(H), x))
         arm = int(np.argmax(x @ theta + learner.radius(t + 1, 5) * width))
-        reward, gap = problem.respond(world, t, torch.tensor([arm]), "reward", DRAW)
+        reward, gap = problem.respond(instance, t, torch.tensor([arm]), "reward", DRAW)
         theta, H = dense_update(learner, theta, H, x[arm], reward.item())
         regret += gap.item()
     trace = play(learner, problem, T, 1)
@@ -421,7 +421,7 @@ def test_alone_equals_batched_and_device_form():
     assert torch.equal(chosen, same)
     for i in range(5):
         _, alone = steps(learner, arms[:, i : i + 1], rewards[:, i : i + 1])
-        for mine, batched in zip(alone[:3], take(state, [i])[:3]):
+        for mine, batched in zip(alone[:3], tree_take(state, [i])[:3]):
             torch.testing.assert_close(mine, batched, rtol=1e-12, atol=1e-12)
     for mine, device in zip(state[:3], masked[:3]):
         torch.testing.assert_close(mine, device, rtol=1e-11, atol=1e-12)
@@ -473,7 +473,7 @@ def test_state_size_is_constant():
     learner = GLBOMD(Bernoulli(), 2.0)
     arms, rewards = random_run(70, 2, 5, 4, seed=14)
     size = lambda state: sum(
-        x.numel() * x.element_size() for _, x in leaves(state) if isinstance(x, torch.Tensor)
+        x.numel() * x.element_size() for _, x in list_leaves(state) if isinstance(x, torch.Tensor)
     )
     sizes = {size(steps(learner, arms[:t], rewards[:t])[1]) for t in (1, 7, 70)}
     assert sizes == {2 * 8 * (4 + 2 * 16)}

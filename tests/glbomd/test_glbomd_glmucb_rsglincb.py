@@ -11,7 +11,7 @@ from device_form import shortcuts
 from companion.glbomd.problems.covertype import Covertype
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
-from paperlib.core.trees import take
+from paperlib.core.trees import tree_take
 from paperlib.glbomd.learners.glmucb import GLMUCB
 from paperlib.glbomd.learners.rsglincb import RSGLinCB
 from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson, kappa_ball
@@ -324,7 +324,7 @@ def test_alone_equals_batched_and_masked(learner):
             if hasattr(state, name):
                 torch.testing.assert_close(
                     getattr(own, name).theta,
-                    take(getattr(state, name).theta, [trial]),
+                    tree_take(getattr(state, name).theta, [trial]),
                     rtol=0,
                     atol=1e-12,
                 )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
 
 from paperlib.core.streams import Streams
-from paperlib.core.trees import leaves, take
+from paperlib.core.trees import list_leaves, tree_take
 from paperlib.glbomd.learners import ecolog
 from paperlib.glbomd.learners.ecolog import ECOLog
 from paperlib.glbomd.learners.gloc import GLOC
@@ -215,7 +215,7 @@ def random_ball(rows, d, seed, S, ridge):
     center = center * S * torch.tensor(rng.uniform(0.5, 1, size=(rows, 1)) ** 0.2)
     v = torch.linalg.solve(W, x)
     return (
-        ecolog.Ball(W, x, v, (x * v).sum(-1), S),
+        ecolog.BallConstraint(W, x, v, (x * v).sum(-1), S),
         center,
         torch.tensor(rng.integers(2, size=rows), **TKWARGS),
     )
@@ -246,7 +246,7 @@ def test_proximal_problem_is_solved_exactly(d, seed, S, ridge, count):
     assert torch.all(norm <= S * (1 + 1e-12)) and torch.all(nu >= -1e-11 * size / S)
     assert torch.all(torch.linalg.vector_norm(force - nu.unsqueeze(1) * y, dim=-1) <= 1e-11 * size)
     for i in range(8):
-        part = ecolog.Ball(*(field[i : i + 1] for field in ball[:4]), S)
+        part = ecolog.BallConstraint(*(field[i : i + 1] for field in ball[:4]), S)
         alone = ecolog.proximal_point(part, center[i : i + 1], count, total[i : i + 1])
         torch.testing.assert_close(alone[0], y[i], rtol=1e-12, atol=1e-12 * S)
 
@@ -343,14 +343,14 @@ def test_alone_equals_batched_and_device_form(name):
     with shortcuts(False):
         same, device = steps(learner, arms, rewards)
     assert torch.equal(chosen, same)
-    for (path, x), (_, y) in zip(leaves(state), leaves(device)):
+    for (path, x), (_, y) in zip(list_leaves(state), list_leaves(device)):
         if isinstance(x, torch.Tensor):
             torch.testing.assert_close(
                 x, y, rtol=1e-10, atol=1e-11, msg=lambda text, path=path: f"{path}: {text}"
             )
     for i in range(4):
         _, alone = steps(learner, arms[:, i : i + 1], rewards[:, i : i + 1])
-        for (path, x), (_, y) in zip(leaves(alone), leaves(take(state, [i]))):
+        for (path, x), (_, y) in zip(list_leaves(alone), list_leaves(tree_take(state, [i]))):
             if isinstance(x, torch.Tensor):
                 torch.testing.assert_close(
                     x, y, rtol=1e-11, atol=1e-11, msg=lambda text, path=path: f"{path}: {text}"
@@ -375,7 +375,7 @@ def test_invariants_and_meta(name):
             rtol=0,
             atol=1e-12,
         )
-        sizes.add(sum(x.numel() for _, x in leaves(state) if isinstance(x, torch.Tensor)))
+        sizes.add(sum(x.numel() for _, x in list_leaves(state) if isinstance(x, torch.Tensor)))
     assert len(sizes) == 1
     nowhere = arms[0].to("meta")
     state = learner.init(3, nowhere, None, DRAW, dtype=torch.float64, device="meta")

@@ -20,8 +20,8 @@ class Setting:
 
     def __init__(self):
         self.draws, self.tkwargs = Streams(0, range(1)), {"dtype": torch.float64, "device": "cpu"}
-        self.world = PROBLEM.init(1, ROUNDS, self.draws.at(-1), **self.tkwargs)
-        moments = [self.world.rounds[t] for t in range(ROUNDS)]
+        self.instance = PROBLEM.init(1, ROUNDS, self.draws.at(-1), **self.tkwargs)
+        moments = [self.instance.rounds[t] for t in range(ROUNDS)]
         self.arms = [moment.arms[0].numpy() for moment in moments]
         self.means = [moment.means[0].numpy() for moment in moments]
         self.best = [float(moment.best[0]) for moment in moments]
@@ -72,7 +72,7 @@ def nearest(point, metric, radius):
 
 def learner(given):
     """The library's ``select`` and ``update`` in a bare loop, with the rewards of ``lean``. Yields the actions."""
-    arms = [moment.arms for moment in given.world.rounds]
+    arms = [moment.arms for moment in given.instance.rounds]
     state = LEARNER.init(1, arms[0], ROUNDS, given.draws.at(-1), **given.tkwargs)
     for t in range(ROUNDS):
         arm, state = LEARNER.select(state, arms[t], None)

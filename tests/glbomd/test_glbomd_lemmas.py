@@ -28,9 +28,8 @@ from companion.glbomd.proofs.lemmas import (
     slope_integrals,
 )
 from paperlib.glbomd.learners.glbomd import GLBOMD
-from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson, loss
-from paperlib.glbomd.model.setting import Setting
-from paperlib.glbomd.model.setting import setting as setting_of
+from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson, link_loss
+from paperlib.glbomd.model.setting import Setting, setting_of
 from paperlib.glbomd.probes import PROBES
 from paperlib.glbomd.problems import FixedArms, SphereArms
 from paperlib.play import play
@@ -198,9 +197,11 @@ def test_lemma_5_is_a_martingale_with_mean_1():
 def test_mix_loss_of_the_zero_arm_is_the_loss():
     zero, one = torch.zeros(1, 1, dtype=torch.float64), torch.ones(1, 1, dtype=torch.float64)
     for link in (Bernoulli(), Poisson(), Gaussian(0.5)):
-        assert mixed(link, one, zero, zero).item() == pytest.approx(loss(link, zero, one).item())
+        assert mixed(link, one, zero, zero).item() == pytest.approx(
+            link_loss(link, zero, one).item()
+        )
         assert mixed(link, one, zero, 1e-9 * one).item() == pytest.approx(
-            loss(link, zero, one).item()
+            link_loss(link, zero, one).item()
         )
 
 

@@ -13,12 +13,12 @@ from companion.glbomd.experiments.slsqp import slsqp_decision
 from paperlib.glbomd.learners.likelihood_set import (
     TIE,
     Anchors,
-    Bounds,
     ConfidenceSet,
     Likelihood,
-    Quadratic,
+    QuadraticModel,
+    UCBBounds,
+    argmax_parameter,
     family_terms,
-    leader,
 )
 from paperlib.glbomd.model.links import Bernoulli, Poisson
 
@@ -96,7 +96,7 @@ def fitted(link, points, rewards, budget, ball, ridge, weights=None):
 
 def support(inside, x, tolerance=TIE):
     """Lower and upper bound of UCB(x), at most ``tolerance`` apart unless rounding forbids."""
-    bounds = Bounds(inside, x[None])
+    bounds = UCBBounds(inside, x[None])
     for _ in range(200):
         if bounds.upper[0] - bounds.lower[0] <= tolerance:
             break
@@ -118,7 +118,7 @@ def test_estimate_and_values(case):
 @every_case
 def test_bounds_hold_in_every_prefix_of_the_refinement(case):
     link, rewards, budget, ball, ridge, _, _, values = case
-    bounds = Bounds(fitted(link, POINTS, rewards, budget, ball, ridge), DIRECTIONS)
+    bounds = UCBBounds(fitted(link, POINTS, rewards, budget, ball, ridge), DIRECTIONS)
     values, gaps = np.array(values), []
     for step in range(16):
         assert (bounds.lower <= values + 2e-9).all() and (values <= bounds.upper + 2e-9).all()
@@ -168,11 +168,11 @@ def test_bounds_hold_on_random_histories(seed, dim, n, norm, poisson):
         [inside.estimate + 10.0**s * (m - inside.estimate) for m in members for s in (0, -1)]
     )
     members = members[[inside.likelihood.at(m)[0] <= inside.lowest + 3.0 for m in members]]
-    bounds = Bounds(inside, arms)
+    bounds = UCBBounds(inside, arms)
     for _ in range(12):
         assert (bounds.upper >= (arms @ members.T).max(1, initial=-np.inf) - 1e-9).all()
         assert (bounds.lower <= bounds.upper + 1e-9).all()
-        bounds.refine(leader(bounds.upper))
+        bounds.refine(argmax_parameter(bounds.upper))
     used = slice(0, 1 + inside.written)
     for point in bounds.feasible[used]:  # what supports the lower bounds lies in the set
         assert inside.likelihood.at(point)[0] <= inside.lowest + 3.0 + 1e-8 * (
@@ -234,7 +234,7 @@ def test_step_beats_every_feasible_point(seed, dim, spread, tight):
     hessian = (basis * 10 ** g.uniform(-spread / 2, spread / 2, size=dim)) @ basis.T
     theta, gradient, x = g.normal(size=dim), g.normal(size=dim), g.normal(size=dim)
     ball = np.linalg.norm(theta) * (1.0 if tight else 3.0)
-    model = Quadratic.around(theta, 1.0, gradient, hessian)
+    model = QuadraticModel.around(theta, 1.0, gradient, hessian)
     least, first, decrease = model.minimizer(ball)
     q = lambda p: 1.0 + gradient @ (p - theta) + 0.5 * (p - theta) @ hessian @ (p - theta)
     assert math.isclose(q(least), 1.0 - decrease, abs_tol=1e-8) and first >= decrease - 1e-8
@@ -267,7 +267,9 @@ def test_step_beats_every_feasible_point(seed, dim, spread, tight):
 
 def test_step_by_the_multiplier_agrees():
     """The monotone fallback and the branch in nu solve the same problem."""
-    model = Quadratic.around(np.array([1.0, 0.5]), 0.0, np.array([-1.0, 0.2]), np.diag([2.0, 0.5]))
+    model = QuadraticModel.around(
+        np.array([1.0, 0.5]), 0.0, np.array([-1.0, 0.2]), np.diag([2.0, 0.5])
+    )
     y = (np.array([1.0, 1.0]) @ model.basis).tolist()
     np.testing.assert_allclose(
         model._on_sphere(y, 0.5, 1.2), model._by_multiplier(y, 0.5, 1.2), atol=1e-6
@@ -275,8 +277,8 @@ def test_step_by_the_multiplier_agrees():
 
 
 def test_ties_go_to_the_lowest_index():
-    assert leader(np.array([1.0, 2.0 - 1e-15, 2.0])) == 1
-    assert leader(np.array([1.0, 2.0 - 1e-9, 2.0])) == 2
+    assert argmax_parameter(np.array([1.0, 2.0 - 1e-15, 2.0])) == 1
+    assert argmax_parameter(np.array([1.0, 2.0 - 1e-9, 2.0])) == 2
 
 
 def test_flat_likelihood_and_zero_arm():

@@ -195,10 +195,10 @@ def test_family_parameters_out_of_range(make):
 def test_numbers_are_accepted_exactly_where_allowed(x):
     number = isinstance(x, (int, float)) and not isinstance(x, bool)
     cases = [
-        (rules.positive, number and 1e-30 <= x <= 1e30),
-        (rules.nonnegative, number and (x == 0 or 1e-30 <= x <= 1e30)),
-        (rules.probability, number and 1e-30 <= x <= 1),
-        (rules.whole, isinstance(x, int) and number and x >= 1),
+        (rules.check_positive, number and 1e-30 <= x <= 1e30),
+        (rules.check_nonnegative, number and (x == 0 or 1e-30 <= x <= 1e30)),
+        (rules.check_probability, number and 1e-30 <= x <= 1),
+        (rules.check_integer, isinstance(x, int) and number and x >= 1),
     ]
     for rule, fine in cases:
         if fine:
@@ -209,12 +209,12 @@ def test_numbers_are_accepted_exactly_where_allowed(x):
 
 
 def test_one_value_a_trial():
-    rules.nonnegative("scale", tensor(0.0, 1.0), by_trial=True)
+    rules.check_nonnegative("scale", tensor(0.0, 1.0), by_trial=True)
     for bad in (tensor(1.0, -1.0), tensor(1.0, math.nan), tensor(1.0, math.inf)):
         with pytest.raises(ValueError, match="scale="):
-            rules.nonnegative("scale", bad, by_trial=True)
+            rules.check_nonnegative("scale", bad, by_trial=True)
     with pytest.raises(ValueError, match="scale="):
-        rules.nonnegative("scale", tensor(0.0, 1.0))
+        rules.check_nonnegative("scale", tensor(0.0, 1.0))
 
 
 def test_link_and_horizon():

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
-from paperlib.core.trees import take
+from paperlib.core.trees import tree_take
 from paperlib.glbomd.learners.mle import (
     Sample,
-    history,
+    initial_fit,
+    make_history,
     maximize_likelihood,
-    predict,
-    refit,
-    unfitted,
+    predict_start,
+    refit_trials,
 )
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
 
@@ -224,7 +224,7 @@ def test_alone_equals_batched(link, options):
     sample = data(link, trials=6, n=40)
     batch = fit(link, sample, **options).theta
     for trial in range(6):
-        alone = fit(link, take(sample, [trial]), **options).theta
+        alone = fit(link, tree_take(sample, [trial]), **options).theta
         torch.testing.assert_close(alone[0], batch[trial], rtol=0, atol=1e-12)
 
 
@@ -252,7 +252,7 @@ def test_prediction_lands_next_to_the_new_estimate(link):
     sample = data(link, n=300)
     old = Sample(sample.points[:, :-1], None, sample.sums[:, :-1])
     last, new = fit(link, old, ridge=1.0), fit(link, sample, ridge=1.5).theta
-    start = predict(link, last, sample.points[:, -1], sample.sums[:, -1], growth=0.5)
+    start = predict_start(link, last, sample.points[:, -1], sample.sums[:, -1], growth=0.5)
     before, after = (last.theta - new).norm(dim=1), (start.theta - new).norm(dim=1)
     assert (after < 0.1 * before).all()
     if link.self_concordance == 0:  # the objective is quadratic, and the prediction exact
@@ -280,7 +280,8 @@ def test_counts_equal_rows(fixed_per_trial):
     g, trials, arms_count, dim = np.random.default_rng(5), 3, 7, 4
     arms = torch.from_numpy(g.normal(size=(trials if fixed_per_trial else 1, arms_count, dim)) / 4)
     rows, counts = (
-        history(trials, arms, counts=c, marked=True, dtype=torch.float64) for c in (False, True)
+        make_history(trials, arms, counts=c, marked=True, dtype=torch.float64)
+        for c in (False, True)
     )
     for _ in range(50):
         arm, mark = (
@@ -303,13 +304,13 @@ def test_counts_equal_rows(fixed_per_trial):
 
 def test_refit_touches_only_its_rows():
     sample = data(Bernoulli(), trials=5)
-    last = unfitted(5, 3, 1.0, dtype=torch.float64)
+    last = initial_fit(5, 3, 1.0, dtype=torch.float64)
     start = last.theta
     for mask in ([False] * 5, [True, False, True, False, False], [True] * 5):
         rows = torch.tensor(mask)
-        new = refit(Bernoulli(), sample, last, rows, ridge=1.0).theta
+        new = refit_trials(Bernoulli(), sample, last, rows, ridge=1.0).theta
         with shortcuts(False):
-            masked = refit(Bernoulli(), sample, last, rows, ridge=1.0).theta
+            masked = refit_trials(Bernoulli(), sample, last, rows, ridge=1.0).theta
         assert torch.equal(new[~rows], start[~rows]) and torch.equal(masked[~rows], start[~rows])
         torch.testing.assert_close(
             new[rows], fit(Bernoulli(), sample, ridge=1.0).theta[rows], rtol=0, atol=1e-12

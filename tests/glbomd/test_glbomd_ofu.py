@@ -8,7 +8,7 @@ from given_uniforms import GivenUniforms
 from companion.glbomd.experiments.slsqp import slsqp_decision
 from paperlib.core.linalg import Rows
 from paperlib.core.rounds import Probe
-from paperlib.core.trees import leaves
+from paperlib.core.trees import list_leaves
 from paperlib.glbomd.learners.ofuglb import OFUGLB
 from paperlib.glbomd.learners.ofulogr import OFULogR
 from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson
@@ -61,16 +61,16 @@ def test_decisions_equal_a_generic_solver(learner):
     """Acceptance A9: the same arm as SLSQP at 1e-9 wherever its margin exceeds 1e-5; all of 300 rounds."""
     problem, compared = SphereArms(learner.link, 3.0), 0
     problem = GivenUniforms(problem, given_uniforms([0], 300))
-    world = problem.init(1, 300, None, **TKWARGS)
-    state = learner.init(1, problem.context(world, 0), None, None, **TKWARGS)
+    instance = problem.init(1, 300, None, **TKWARGS)
+    state = learner.init(1, problem.context(instance, 0), None, None, **TKWARGS)
     for t in range(300):
-        arms = problem.context(world, t)
+        arms = problem.context(instance, t)
         arm, chosen = learner.select(state, arms, None)
         if t > 0:  # the first round has no likelihood
             oracle = slsqp_decision(learner.confidence_set(state, arms), arms[0].numpy())
             compared += oracle.margin > 1e-5
             assert int(arm) == oracle.arm or oracle.margin <= 1e-5
-        reward, _ = problem.respond(world, t, arm, "reward", None)
+        reward, _ = problem.respond(instance, t, arm, "reward", None)
         state = learner.update(chosen, arms, arm, reward, None)
     assert compared >= 290 and int(state.undecided) == 0
 
@@ -138,7 +138,7 @@ def test_alone_equals_batched_and_inputs_stay(learner):
     _, state = advance(learner, X3, lambda t: t % 2, 20)
     copy = lambda: [
         (x.view if isinstance(x, Rows) else x).clone()
-        for _, x in leaves(state)
+        for _, x in list_leaves(state)
         if isinstance(x, (torch.Tensor, Rows))
     ]
     before = copy()

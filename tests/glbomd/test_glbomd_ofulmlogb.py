@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from paperlib.core.rounds import Stored, feedback
+from paperlib.core.rounds import StateField, observed_feedback
 from paperlib.glbomd import GLBOMD, Bernoulli, FixedArms, OFULMLogB, Poisson, SphereArms
 from paperlib.glbomd.probes import played_arm
 from paperlib.play import Probe, play
@@ -49,7 +49,7 @@ def reference(arms, rewards, ridge, delta):
 
 
 def test_equals_a_dense_reference():
-    probes = {"arm": played_arm, "theta": Stored("theta"), "reward": feedback}
+    probes = {"arm": played_arm, "theta": StateField("theta"), "reward": observed_feedback}
     problem = FixedArms(norm=S, dim=DIM, arms=6)
     trace = play(OFULMLogB(S, **NUMBERS), problem, 40, 1, 0, record="all", probes=probes)
     generator = np.random.default_rng(0)
@@ -92,7 +92,7 @@ def test_truth_stays_in_the_confidence_sets():
     problem, learner = SphereArms(norm=S, dim=DIM, arms=5), OFULMLogB(S, delta=DELTA)
 
     def ratio(seen):
-        error = (seen.before.theta - seen.world.theta).unsqueeze(2)
+        error = (seen.before.theta - seen.instance.theta).unsqueeze(2)
         square = (error * torch.bmm(seen.before.precision, error)).sum((1, 2))
         return square.sqrt() / learner.radius(seen.t + 1, DIM)
 

@@ -9,21 +9,28 @@ from companion.glbomd.experiments.settings import ONE_TRIAL, ecolog_iterations, 
 from paperlib.core.linalg import Rows
 from paperlib.core.trees import state_bytes
 from paperlib.glbomd import GLBOMD, GLMUCB, Bernoulli, SphereArms
-from paperlib.glbomd.probes import memory
+from paperlib.glbomd.probes import memory_bytes
 from paperlib.play import play
 
 PROBLEM = SphereArms(Bernoulli(), 2.0, dim=3, arms=4)
 
 
 def test_bytes_of_a_state_of_constant_size():
-    trace = play(GLBOMD(Bernoulli(), 2.0), PROBLEM, 40, 2, record=4, probes={"memory": memory})
+    trace = play(
+        GLBOMD(Bernoulli(), 2.0), PROBLEM, 40, 2, record=4, probes={"memory": memory_bytes}
+    )
     d = 3
     assert (trace["memory"] == [8 * (d + 2 * d * d), 0]).all()  # theta, H, H^{-1}; no history
 
 
 def test_bytes_of_a_history_grow_by_a_row_a_round():
     trace = play(
-        GLMUCB(Bernoulli(), 2.0), PROBLEM, 70, 2, record=[1, 20, 70], probes={"memory": memory}
+        GLMUCB(Bernoulli(), 2.0),
+        PROBLEM,
+        70,
+        2,
+        record=[1, 20, 70],
+        probes={"memory": memory_bytes},
     )
     history = trace["memory"][:, :, 1]
     # an arm and a reward a round, whatever the buffer's capacity
@@ -53,7 +60,7 @@ def test_what_grows_in_the_methods_of_the_tables(name, row):
         40,
         trials,
         record=[10, 40],
-        probes={"memory": memory},
+        probes={"memory": memory_bytes},
     )["memory"]
     assert (held[:, :, 1] == [10 * row, 40 * row]).all() and (
         held[:, 1, 0] - held[:, 0, 0] == 30 * row

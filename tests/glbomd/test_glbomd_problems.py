@@ -141,29 +141,29 @@ def test_reference_rules_attain_their_regret():
 def test_worlds(name):
     """Arms within the unit ball; the gap is 0 for the best arm and mu(best) - mu(arm) for all; rewards in the support."""
     problem = PROBLEMS[name]
-    world, streams = start(problem)
+    instance, streams = start(problem)
     for t in (0, 1, 39, 7):  # also backwards
-        arms = problem.context(world, t)
+        arms = problem.context(instance, t)
         assert (
             arms.shape[0] in (1, 3)
             and arms.dim() == 3
             and float(torch.linalg.vector_norm(arms, dim=-1).max()) <= 1 + 1e-12
         )
         means = (
-            problem.link.mean((arms @ world.theta.unsqueeze(2)).squeeze(2))
-            if world.theta is not None
-            else world.rounds[t].means.expand(3, -1)
+            problem.link.mean((arms @ instance.theta.unsqueeze(2)).squeeze(2))
+            if instance.theta is not None
+            else instance.rounds[t].means.expand(3, -1)
         )
         means = means.expand(3, -1)
         for k in range(arms.shape[1]):
             reward, gap = problem.respond(
-                world, t, torch.tensor([k, 0, k]), "reward", streams.at(t)
+                instance, t, torch.tensor([k, 0, k]), "reward", streams.at(t)
             )
             assert reward.shape == gap.shape == (3,)
             problem.link.validate(reward)
             expected = means.amax(1) - means[torch.arange(3), torch.tensor([k, 0, k])]
             torch.testing.assert_close(gap, expected, rtol=1e-12, atol=1e-12)
-        _, gap = problem.respond(world, t, means.argmax(1), "reward", streams.at(t))
+        _, gap = problem.respond(instance, t, means.argmax(1), "reward", streams.at(t))
         assert float(gap.abs().max()) == 0
 
 
@@ -183,14 +183,14 @@ def test_trials_do_not_depend_on_their_company(name):
 
 def test_theta_has_the_norm_and_trials_have_their_own():
     for problem in PROBLEMS.values():
-        world, _ = start(problem)
-        if world.theta is not None:
+        instance, _ = start(problem)
+        if instance.theta is not None:
             torch.testing.assert_close(
-                torch.linalg.vector_norm(world.theta, dim=1),
-                torch.full((len(world.theta),), float(problem.norm), dtype=torch.float64),
+                torch.linalg.vector_norm(instance.theta, dim=1),
+                torch.full((len(instance.theta),), float(problem.norm), dtype=torch.float64),
             )
-    world, _ = start(FixedArms(per_trial=True), 400)
-    direction, arms = world.theta / 3, world.rounds[3].arms
+    instance, _ = start(FixedArms(per_trial=True), 400)
+    direction, arms = instance.theta / 3, instance.rounds[3].arms
     assert not torch.equal(arms[0], arms[1])
     # coordinates on the sphere have variance 1/d
     assert float(direction.mean(0).abs().max()) < 4 / np.sqrt(5 * 400)
@@ -229,13 +229,13 @@ def test_given_uniforms():
     """Rewards are those of the given numbers: for Bernoulli 1{u < mu}."""
     uniforms = np.stack([np.random.default_rng([0, trial]).random(50) for trial in range(3)])
     problem = GivenUniforms(SphereArms(), uniforms)
-    world, streams = start(problem, 3, 50)
+    instance, streams = start(problem, 3, 50)
     for t in range(50):
         arm = torch.tensor([t % 20, 0, 3])
-        reward, gap = problem.respond(world, t, arm, "reward", streams.at(t))
-        mean = world.rounds[t].means[0, arm].numpy()
+        reward, gap = problem.respond(instance, t, arm, "reward", streams.at(t))
+        mean = instance.rounds[t].means[0, arm].numpy()
         np.testing.assert_array_equal(reward.numpy(), uniforms[:, t] < mean)
-        np.testing.assert_allclose(gap.numpy(), float(world.rounds[t].best) - mean, rtol=1e-15)
+        np.testing.assert_allclose(gap.numpy(), float(instance.rounds[t].best) - mean, rtol=1e-15)
     assert play(UniformArm(), problem, 50, 3)["regret"].shape[0] == 3
 
 

@@ -11,8 +11,8 @@ from gu_reference import W, X, adam, optimism, sigma, value
 from scipy.optimize import minimize
 
 from paperlib.core.streams import Streams
-from paperlib.goucb.learners.acquisition import Joint, Linearized, Sphere, Surface
-from paperlib.goucb.learners.climb import climb
+from paperlib.goucb.learners.acquisition import AcquisitionSurface, Joint, Linearized, Sphere
+from paperlib.goucb.learners.climb import maximize_from_points
 from paperlib.goucb.learners.ellipsoid import Ellipsoid
 from paperlib.goucb.model.network import TwoLayerNet
 from paperlib.maths.bounds import Bounds
@@ -29,7 +29,7 @@ def surface(kappa=1.0):
     w = torch.tensor(W).expand(2, -1)
     ellipsoid = Ellipsoid.of(NET, NET.features(w, torch.tensor(X).expand(2, -1, -1)), RIDGE, 9)
     at = lambda *rows: torch.tensor(rows, dtype=F64)
-    return Surface(
+    return AcquisitionSurface(
         NET,
         w,
         ellipsoid,
@@ -84,7 +84,7 @@ def test_the_improvement_is_adam_with_its_averages_carried_on():
     sizes = SimpleNamespace(top=1, rate=0.05)
     for steps in (1, 2, 7):
         sizes.steps = steps
-        found = climb(paraboloid, points, box, sizes)
+        found = maximize_from_points(paraboloid, points, box, sizes)
         np.testing.assert_allclose(found[0], adam(begun, slope, steps, 0.05), atol=1e-12)
     once = adam(begun, slope, 1, 0.05)
     assert np.abs(adam(begun, slope, 2, 0.05) - adam(once, slope, 1, 0.05)).max() > 1e-4
@@ -96,16 +96,16 @@ def test_the_improvement_keeps_to_the_box_and_to_the_best_point_of_all():
     sizes = SimpleNamespace(top=2, steps=1, rate=5.0)
     cube, small = Bounds.cube(2), Bounds(at([-1.0, -1.0])[0], at([0.2, 0.25])[0])
     points = at([0.2, 0.2], [0.28, 0.3])
-    assert torch.equal(climb(paraboloid, points, cube, sizes), points[:, 1])
+    assert torch.equal(maximize_from_points(paraboloid, points, cube, sizes), points[:, 1])
     sizes = SimpleNamespace(top=2, steps=40, rate=0.05)
-    corner = climb(paraboloid, at([0.0, 0.0], [-1.0, -1.0]), small, sizes)
+    corner = maximize_from_points(paraboloid, at([0.0, 0.0], [-1.0, -1.0]), small, sizes)
     assert torch.equal(corner, small.hi)
     ridge = lambda u: torch.where(u[..., 0] < 0, -u[..., 1].square(), 5 * u[..., 1] - 4)
     two = at([-0.5, 0.1], [0.5, 0.2])
-    assert climb(ridge, two, cube, sizes)[0, 0] > 0
+    assert maximize_from_points(ridge, two, cube, sizes)[0, 0] > 0
     sizes.top = 1
-    assert climb(ridge, two, cube, sizes)[0, 0] < 0
-    flat = climb(lambda u: 0 * u.sum(2), two, cube, sizes)
+    assert maximize_from_points(ridge, two, cube, sizes)[0, 0] < 0
+    flat = maximize_from_points(lambda u: 0 * u.sum(2), two, cube, sizes)
     assert torch.equal(flat, two[:, 0])
 
 

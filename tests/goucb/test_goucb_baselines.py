@@ -11,11 +11,11 @@ from gu_dense import acquisitions, density, posterior
 
 from paperlib.core.linalg import Rows
 from paperlib.core.streams import Streams
-from paperlib.core.trees import take
+from paperlib.core.trees import tree_take
 from paperlib.goucb.learners import turbo
 from paperlib.goucb.learners.botorch_default import MAPSAAS, BoTorchDefault
 from paperlib.goucb.learners.gp import GP, PRIORS, QLogNEI
-from paperlib.goucb.learners.search import History, RepeatBest, UniformPoint, uniform
+from paperlib.goucb.learners.search import History, RepeatBest, UniformPoint, draw_uniform
 from paperlib.goucb.learners.sequential import Optuna, ScikitOptimize
 from paperlib.goucb.learners.turbo import TuRBO
 from paperlib.goucb.problems.synthetic import SigmoidSum
@@ -172,7 +172,7 @@ def test_batched_fits_equal_single_fits(prior):
     at = 5 - 10 * torch.rand(3, 6, 4, dtype=F64)
     together = learner.predict(state, box, at)
     for i in range(3):
-        alone = learner.predict(take(state, [i]), box, at[[i]])
+        alone = learner.predict(tree_take(state, [i]), box, at[[i]])
         for one, other in zip(alone, together):
             torch.testing.assert_close(one, other[[i]], rtol=1e-9, atol=1e-9)
 
@@ -189,7 +189,7 @@ def test_a_round_of_full_size_alone_equals_batched(learner):
     state = region(state) if isinstance(learner, TuRBO) else state
     together, _ = learner.select(state, FIVES, Streams(0, range(3)).at(12))
     for i in range(3):
-        alone, _ = learner.select(take(state, [i]), FIVES, Streams(0, [i]).at(12))
+        alone, _ = learner.select(tree_take(state, [i]), FIVES, Streams(0, [i]).at(12))
         torch.testing.assert_close(alone[0], together[i], rtol=0, atol=1e-9)
 
 
@@ -200,7 +200,7 @@ def test_a_fit_predicts_in_the_units_of_its_user(prior):
     learner = GP(3, prior, "EI")
     mean, sd = learner.predict(state, box, box.native(state.x.view))
     assert (mean - state.y.view).abs().max() < 100 and (sd < 200).all()
-    alone = take(state, [0])._replace(
+    alone = tree_take(state, [0])._replace(
         x=Rows.of(state.x.view[:1, :2]), y=Rows.of(state.y.view[:1, :2])
     )
     assert learner.predict(alone, box, box.native(state.x.view[:1]))[1].amax() > 500
@@ -222,9 +222,9 @@ def test_a_fit_does_not_hang_on_its_own_steps_alone():
 def raw_f1(n):
     """f1's answers at ``n`` uniform points of each of three trials, as legacy-raw sees them."""
     problem = SigmoidSum()
-    world = problem.init(3, n, Streams(0, range(3)).at(-1), dtype=F64)
+    instance = problem.init(3, n, Streams(0, range(3)).at(-1), dtype=F64)
     x = 2 * torch.rand(3, n, 20, generator=torch.Generator().manual_seed(1), dtype=F64) - 1
-    return told(x, problem.of(world, world.bounds.native(x))), world.bounds
+    return told(x, problem.of(instance, instance.bounds.native(x))), instance.bounds
 
 
 def test_unscaled_points_leave_the_lengthscales_at_the_priors_mode():
@@ -310,7 +310,7 @@ def region(state, **changes):
     trials = state.x.view.shape[0]
     zero = torch.zeros(trials, dtype=torch.int64)
     length = torch.full((trials,), 0.8, dtype=F64)
-    begun = turbo.State(state.x, state.y, zero, length, zero, zero, state.rounds)
+    begun = turbo.TuRBOState(state.x, state.y, zero, length, zero, zero, state.rounds)
     return begun._replace(**changes)
 
 
@@ -378,7 +378,7 @@ def test_turbo_trials_restart_apart_with_uniform_points():
     state = region(random_history(2, 10, 3), begun=torch.tensor([9, 0]))
     draw = Streams(0, range(2)).at(10)
     point, _ = learner.select(state, box, draw)
-    fresh = box.native(uniform(box, draw))
+    fresh = box.native(draw_uniform(box, draw))
     assert torch.equal(point[0], fresh[0]) and not torch.equal(point[1], fresh[1])
     # no update of the region from points that were not its own
     after = learner.update(state, box, point, torch.full((2,), 100.0, dtype=F64), draw)
@@ -428,7 +428,7 @@ def test_uniform_points_are_those_of_phase_one_for_ever():
     points, _ = steps(UniformPoint(3), rounds=6)
     streams, box = Streams(0, range(2)), Bounds.cube(2, 2.0)
     for t in range(6):
-        assert torch.equal(points[:, t], box.native(uniform(box, streams.at(t))))
+        assert torch.equal(points[:, t], box.native(draw_uniform(box, streams.at(t))))
 
 
 def test_the_best_of_phase_one_is_repeated_whatever_is_heard_later():

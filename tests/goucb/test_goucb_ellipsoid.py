@@ -10,7 +10,7 @@ from gu_reference import W, X, gradient, recursion, value
 from gu_reference import fit as dense
 
 from paperlib.core.streams import Streams
-from paperlib.goucb.learners.acquisition import Joint, Linearized, Sphere, Surface
+from paperlib.goucb.learners.acquisition import AcquisitionSurface, Joint, Linearized, Sphere
 from paperlib.goucb.learners.ellipsoid import Ellipsoid
 from paperlib.goucb.learners.goucb import GOUCB, printed_ridge
 from paperlib.goucb.learners.oracle import BoxLeastSquares, Fit, GradientDescent, LevenbergMarquardt
@@ -193,7 +193,7 @@ def surface(learner, state, box=BOX):
     one = torch.ones(1, box.dim, dtype=F64)
     root = learner.radius.root(None, learner.ellipsoid(state, box))
     parts = learner.model, state.w, learner.ellipsoid(state, box), root, box
-    return Surface(*parts, -one, one, 0.1 * one[:, :1], 0 * one, 0 * one)
+    return AcquisitionSurface(*parts, -one, one, 0.1 * one[:, :1], 0 * one, 0 * one)
 
 
 def test_for_a_linear_model_the_sphere_is_the_linear_acquisition():

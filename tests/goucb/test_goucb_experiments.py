@@ -15,7 +15,7 @@ from companion.store import Seconds
 from paperlib import stats
 from paperlib.core.trace import Trace
 from paperlib.goucb.learners.gp import GP, GPOptimizeAcqf
-from paperlib.goucb.probes import heard, played
+from paperlib.goucb.probes import noisy_value, played
 from paperlib.goucb.problems.synthetic import SigmoidSum
 from paperlib.play import play
 
@@ -190,7 +190,12 @@ def test_acquisitions_tie_on_points_that_are_not_scaled():
     for name in ("UCB", "EI", "PI"):
         raw = GP(5, "legacy-raw", name, **sizes)
         trace = play(
-            raw, SigmoidSum(), horizon=6, trials=2, record="all", probes={"x": played, "y": heard}
+            raw,
+            SigmoidSum(),
+            horizon=6,
+            trials=2,
+            record="all",
+            probes={"x": played, "y": noisy_value},
         )
         assert synthetic.tied_fraction(raw, trace, 5.0, 6).tolist() == [1.0, 1.0]
         scaled = GP(5, "legacy-scaled", name, **sizes)

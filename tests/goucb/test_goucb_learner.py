@@ -56,8 +56,8 @@ def test_values_of_the_three_functions():
     line = torch.arange(20, dtype=F64) / 4 - 2.4
     points = torch.stack([0 * line, 0 * line + 5, 0 * line - 5, line])
     for problem, expected in cases.items():
-        world = problem.init(4, 10, Streams(0, range(4)).at(-1), dtype=F64)
-        np.testing.assert_allclose(problem.value(world, points), expected, atol=1e-9)
+        instance = problem.init(4, 10, Streams(0, range(4)).at(-1), dtype=F64)
+        np.testing.assert_allclose(problem.value(instance, points), expected, atol=1e-9)
 
 
 def test_maxima_of_the_three_functions():
@@ -66,55 +66,55 @@ def test_maxima_of_the_three_functions():
     at = {SigmoidSum(3): 5.0, StyblinskiTang(3): -2.9035340277711, Rastrigin(3): 0.0}
     generator = torch.Generator().manual_seed(0)
     for problem, z in at.items():
-        world = problem.init(1, 10, Streams(0, [0]).at(-1), dtype=F64)
-        assert problem.value(world, torch.full((1, 3), z, dtype=F64)).item() == pytest.approx(
+        instance = problem.init(1, 10, Streams(0, [0]).at(-1), dtype=F64)
+        assert problem.value(instance, torch.full((1, 3), z, dtype=F64)).item() == pytest.approx(
             problem.maximum, rel=1e-12
         )
         random = 10 * torch.rand(1, 20000, 3, generator=generator, dtype=F64) - 5
-        assert problem.of(world, random).max() <= problem.maximum
+        assert problem.of(instance, random).max() <= problem.maximum
 
 
 def test_means_of_f2_and_f3():
     """83.33 and -366.67 under the uniform distribution, in closed form by coordinate."""
     grid = torch.linspace(-5, 5, 200001, dtype=F64)[None, :, None]
     for problem, mean in [(StyblinskiTang(1), 83.3333 / 20), (Rastrigin(1), -366.6667 / 20)]:
-        world = problem.init(1, 10, Streams(0, [0]).at(-1), dtype=F64)
-        got = torch.trapezoid(problem.of(world, grid)[0], grid[0, :, 0]) / 10
+        instance = problem.init(1, 10, Streams(0, [0]).at(-1), dtype=F64)
+        got = torch.trapezoid(problem.of(instance, grid)[0], grid[0, :, 0]) / 10
         assert got.item() == pytest.approx(mean, abs=1e-4)
 
 
 def test_noise_is_in_the_answer_and_not_in_the_regret():
     problem = StyblinskiTang(2, noise=0.5)
     draw, x = Streams(0, range(4000)).at(3), torch.full((4000, 2), 1.0, dtype=F64)
-    world = problem.init(4000, 10, draw, dtype=F64)
-    answer, gap = problem.respond(world, 3, x, "reward", draw)
+    instance = problem.init(4000, 10, draw, dtype=F64)
+    answer, gap = problem.respond(instance, 3, x, "reward", draw)
     assert gap.unique().numel() == 1
-    assert (answer - problem.value(world, x)).std().item() == pytest.approx(0.5, rel=0.05)
+    assert (answer - problem.value(instance, x)).std().item() == pytest.approx(0.5, rel=0.05)
     with pytest.raises(ValueError, match="wants='loss'"):
-        problem.respond(world, 3, x, "loss", draw)
+        problem.respond(instance, 3, x, "loss", draw)
 
 
 def test_the_teacher_is_of_the_family_and_its_best_is_not_beaten():
     problem = Teacher(5)
     key = Streams(3, range(4)).at(-1)
-    world = problem.init(4, 10, key, dtype=F64)
+    instance = problem.init(4, 10, key, dtype=F64)
     random = 2 * torch.rand(4, 20000, 5, generator=torch.Generator().manual_seed(0), dtype=F64) - 1
-    values = problem.of(world, random)
-    assert bool((values <= world.best.unsqueeze(1)).all())
-    assert bool((world.best > values.mean(1)).all()) and world.best.unique().numel() == 4
+    values = problem.of(instance, random)
+    assert bool((values <= instance.best.unsqueeze(1)).all())
+    assert bool((instance.best > values.mean(1)).all()) and instance.best.unique().numel() == 4
     alone = problem.init(1, 10, Streams(3, [2]).at(-1), dtype=F64)
-    torch.testing.assert_close(alone.best, world.best[2:3])
+    torch.testing.assert_close(alone.best, instance.best[2:3])
 
 
 def test_a_teacher_of_five_coordinates_is_the_same_in_more_dimensions():
-    worlds = {}
+    instances = {}
     for dim in (5, 12):
         problem = Teacher(dim, active=5)
-        world = problem.init(2, 10, Streams(1, range(2)).at(-1), dtype=F64)
+        instance = problem.init(2, 10, Streams(1, range(2)).at(-1), dtype=F64)
         x = torch.linspace(-1, 1, dim, dtype=F64).expand(2, -1).clone()
         x[:, :5] = 0.3
-        worlds[dim] = torch.cat([world.best, problem.value(world, x)])
-    torch.testing.assert_close(worlds[5], worlds[12])
+        instances[dim] = torch.cat([instance.best, problem.value(instance, x)])
+    torch.testing.assert_close(instances[5], instances[12])
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from paperlib.core.files import parse_npz, write_npz
-from paperlib.core.trees import leaves
+from paperlib.core.trees import list_leaves
 from paperlib.goucb.learners.acquisition import Linearized
 from paperlib.goucb.learners.goucb import TrustRegion
 from paperlib.goucb.learners.gp import GP
@@ -99,7 +99,7 @@ def numbers(search):
     view = lambda x: x.view if hasattr(x, "view") and not isinstance(x, torch.Tensor) else x
     plain = lambda x: x.tolist() if isinstance(x, torch.Tensor) else x
     now = search._now
-    state = [(name, plain(view(x))) for name, x in leaves(now.state)]
+    state = [(name, plain(view(x))) for name, x in list_leaves(now.state)]
     return state, now.rounds, now.skipped, now.failures
 
 

@@ -24,9 +24,9 @@ from companion.verdicts import statements
 from paperlib.checks import ByConstruction, Reported, Vacuous
 from paperlib.goucb.learners.goucb import GOUCB
 from paperlib.goucb.learners.radius import Simulated
-from paperlib.goucb.learners.search import uniform
+from paperlib.goucb.learners.search import draw_uniform
 from paperlib.goucb.model.network import TwoLayerNet
-from paperlib.goucb.probes import recording
+from paperlib.goucb.probes import recording_probes
 from paperlib.goucb.problems.reference import Reference
 from paperlib.goucb.theory import bounds, constants
 from paperlib.play import play
@@ -42,7 +42,7 @@ def recorded(problem, played, n=N, horizon=N + T, trials=R):
         trials=trials,
         seed=0,
         record="all",
-        probes=recording(played),
+        probes=recording_probes(played),
     )
     return RecordedRun(trace, problem, played)
 
@@ -183,21 +183,21 @@ def test_the_second_branch_of_growth():
 
 def test_vacuity_calculator(c_a):
     """Test 9, and the table of break-even."""
-    p = constants.proof(c_a, 20, 400)
+    p = constants.proof_constants(c_a, 20, 400)
     assert p.start2 == pytest.approx(53062, rel=5e-5)
     assert p.ridge == pytest.approx(1.30762e6, rel=5e-6)
     assert p.beta == pytest.approx(4.1631e11, rel=5e-5)
     assert p.ridge == pytest.approx(1.5 * c_a.curvature**2 * p.far2 * 400 * p.trace, rel=1e-9)
-    assert constants.vacuity(c_a, 400) == pytest.approx(2.98387e5, rel=5e-6)
+    assert constants.vacuity_ratio(c_a, 400) == pytest.approx(2.98387e5, rel=5e-6)
     f1 = constants.sigmoid_sum()
     rows = {25: (7.08e5, 5.24e11), 1e12: (24.07, 1.23e7), 1e15: (1.447, 4.73e5)}
     rows |= {400: (2.98e5, 1.99e11), 1e18: (0.1966, 1.76e4), 1e24: (1.07e-3, 23.6)}
     for horizon, row in (rows | {1e30: (1.95e-6, 0.224)}).items():
-        found = [constants.vacuity(c, horizon) for c in (c_a, f1)]
+        found = [constants.vacuity_ratio(c, horizon) for c in (c_a, f1)]
         assert found == pytest.approx(row, rel=5e-3)
     assert math.log10(constants.regret_informs_from(c_a)) == pytest.approx(15.499, abs=5e-4)
     assert math.log10(constants.regret_informs_from(f1)) == pytest.approx(27.517, abs=5e-4)
-    capped = constants.proof(c_a, 20, 400, capped=True)
+    capped = constants.proof_constants(c_a, 20, 400, capped=True)
     assert capped.start2 == 4.0 and capped.ridge < p.ridge
 
 
@@ -216,7 +216,7 @@ def test_the_printed_potential_is_reported_as_violated():
     small = np.array([[2.5]])
     assert holds(lemmas.potential_printed(small, np.log1p(small)))
     assert holds(lemmas.potential_step(small, np.log1p(small)))
-    assert constants.stretch(0.0) == 1.0 and constants.stretch(1e-9) == pytest.approx(1.0)
+    assert constants.kappa_factor(0.0) == 1.0 and constants.kappa_factor(1e-9) == pytest.approx(1.0)
 
 
 def test_the_printed_potential_is_that_of_the_dimension_not_of_the_determinant():
@@ -300,7 +300,7 @@ class Careless(GOUCB):
     """Points that do not maximize anything."""
 
     def select(self, state, bounds, draw):
-        return bounds.native(uniform(bounds, draw)), state
+        return bounds.native(draw_uniform(bounds, draw)), state
 
 
 class Half(Simulated):

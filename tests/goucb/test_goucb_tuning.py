@@ -65,8 +65,8 @@ def place(monkeypatch, tmp_path):
 def respond(problem, x, seed=0, wants="reward"):
     """Accuracies of points R x d in trials 0..R - 1."""
     streams, x = Streams(seed, range(len(x))), torch.as_tensor(x, dtype=F64)
-    world = problem.init(len(x), 1, streams.at(-1), dtype=F64)
-    feedback, gap = problem.respond(world, 0, x, wants, streams.at(0))
+    instance = problem.init(len(x), 1, streams.at(-1), dtype=F64)
+    feedback, gap = problem.respond(instance, 0, x, wants, streams.at(0))
     assert feedback is gap and feedback.dtype == F64
     return feedback.numpy()
 
@@ -298,9 +298,9 @@ def test_a_trial_has_its_fold_alone_and_in_company():
     found = respond(problem, x)
     assert np.array_equal(found[:3], found[3:6]) and len(set(found[:3])) > 1
     assert [respond(problem, x[:1], seed=i)[0] for i in range(7)] == found.tolist()
-    world = problem.init(4, 1, Streams(10, range(4)).at(-1), dtype=F64)
-    assert world.fold.tolist() == [1, 2, 0, 1] and world.fold.dtype == torch.int64
-    assert [file.path.name for file in world.files] == [
+    instance = problem.init(4, 1, Streams(10, range(4)).at(-1), dtype=F64)
+    assert instance.fold.tolist() == [1, 2, 0, 1] and instance.fold.dtype == torch.int64
+    assert [file.path.name for file in instance.files] == [
         f"wdbc-boosting-{k}.jsonl" for k in range(3)
     ]
 
@@ -404,12 +404,12 @@ def test_other_data_are_fitted_anew(monkeypatch):
 )
 def test_keys_of_results_hold_the_version(monkeypatch, part, upgrade):
     config = {"part": part}
-    first = keys.key(config).digest()
-    assert keys.key(config).digest() == first
+    first = keys.content_key(config).digest()
+    assert keys.content_key(config).digest() == first
     found = keys.version
     upgraded = lambda package: "99.0" if package == upgrade else found(package)
     monkeypatch.setattr(keys, "version", upgraded)
-    assert keys.key(config).digest() != first
+    assert keys.content_key(config).digest() != first
 
 
 # ---- runs -------------------------------------------------------------------------------------------------
@@ -464,7 +464,7 @@ def test_a_killed_run_ends_in_the_same_numbers(monkeypatch, tmp_path):
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
-    assert not list(store.root().glob("*.npz"))
+    assert not list(store.results_dir().glob("*.npz"))
     logged = [json.dumps(line["parameters"]) for line in lines()]
     assert 2 <= len(logged) < everything
     assert np.array_equal(run()["regret"], whole["regret"])

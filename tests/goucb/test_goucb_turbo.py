@@ -23,12 +23,12 @@ def region(trials=2, t=8, dim=3, begun=0, length=0.8):
     y = 40 + 9 * (x.sum(2).sin() + x[:, :, 0])
     zero = torch.zeros(trials, dtype=torch.int64)
     side = torch.full((trials,), length, dtype=F64)
-    return turbo.State(Rows.of(x), Rows.of(y), zero + begun, side, zero, zero, t)
+    return turbo.TuRBOState(Rows.of(x), Rows.of(y), zero + begun, side, zero, zero, t)
 
 
 def process(state, raw):
     x, live = (state.x.view + 1) / 2, turbo._live(state).double()
-    return turbo.given(raw, x, turbo._standardized(state), live)
+    return turbo.condition(raw, x, turbo._standardized(state), live)
 
 
 # ---- its process

@@ -17,7 +17,7 @@ from paperlib.goucb.learners.goucb import GOUCB, TrustRegion
 from paperlib.goucb.learners.gp import GP
 from paperlib.goucb.learners.oracle import LevenbergMarquardt
 from paperlib.goucb.learners.presets import algorithm1, practical
-from paperlib.goucb.learners.search import standardized, unit
+from paperlib.goucb.learners.search import mean_and_std, unit_of_evaluations
 from paperlib.goucb.learners.turbo import TuRBO
 from paperlib.goucb.optimizer import POLICIES, policy_learner
 from paperlib.maths.bounds import Bounds
@@ -142,28 +142,28 @@ def test_first_answers_may_be_equal_and_later_ones_not(preset, n, level):
 
 def test_the_unit_is_the_deviation_or_the_first_distance_or_the_size():
     y = torch.tensor([[1.0, 2.0, 4.0, 9.0], [0.1, 0.1, 0.1, 0.6], [0.1] * 4, [0.0] * 4], dtype=F64)
-    mean, sd = standardized(y, 3)
+    mean, sd = mean_and_std(y, 3)
     assert mean.squeeze(1).tolist() == pytest.approx([7 / 3, 0.1, 0.1, 0.0])
     assert sd.squeeze(1).tolist() == pytest.approx([math.sqrt(7 / 3), 0.5, 0.1, 1.0])
-    assert torch.equal(standardized(y[:, :3])[1][2:], sd[2:])
+    assert torch.equal(mean_and_std(y[:, :3])[1][2:], sd[2:])
     assert torch.equal(
-        standardized(y[:, :1])[1].squeeze(1), torch.tensor([1.0, 0.1, 0.1, 1.0], dtype=F64)
+        mean_and_std(y[:, :1])[1].squeeze(1), torch.tensor([1.0, 0.1, 0.1, 1.0], dtype=F64)
     )
-    _, whole = standardized(y)
+    _, whole = mean_and_std(y)
     np.testing.assert_allclose(whole[:, 0], [*y[:2].std(1), 0.1, 1.0])
     for power in (-100, 80):
-        assert torch.equal(standardized(y[:3] * 2.0**power, 3)[1], sd[:3] * 2.0**power)
+        assert torch.equal(mean_and_std(y[:3] * 2.0**power, 3)[1], sd[:3] * 2.0**power)
     tiny = torch.tensor(
         [[1e-17]], dtype=F64
     )  # what rounding leaves of ten answers of .1, and what it does not
-    assert unit(tiny, torch.full_like(tiny, 0.1), 10).item() == 0.1
-    assert unit(10 * tiny, torch.full_like(tiny, 1e-10), 10) == 10 * tiny
+    assert unit_of_evaluations(tiny, torch.full_like(tiny, 0.1), 10).item() == 0.1
+    assert unit_of_evaluations(10 * tiny, torch.full_like(tiny, 1e-10), 10) == 10 * tiny
 
 
 def test_turbos_unit_is_that_of_its_run():
     y = torch.tensor([[5.0, 5.0, 2.0, 3.0], [5.0, 1.0, 0.1, 0.1], [5.0, 1.0, 0.0, 0.0]], dtype=F64)
     x, zero = torch.zeros(3, 4, 2, dtype=F64), torch.zeros(3, dtype=torch.int64)
-    state = turbo.State(Rows.of(x), Rows.of(y), zero + 2, zero.double() + 0.8, zero, zero, 4)
+    state = turbo.TuRBOState(Rows.of(x), Rows.of(y), zero + 2, zero.double() + 0.8, zero, zero, 4)
     expected = [[0, 0, -1, 1], [0] * 4, [0] * 4]
     np.testing.assert_allclose(turbo._standardized(state), np.array(expected, float), atol=1e-12)
     seen = turbo._seen(state)

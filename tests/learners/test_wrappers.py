@@ -14,14 +14,14 @@ import pytest
 import torch
 from toy import Coins, Index, Listed
 
-from companion.papers import papers, room
+from companion.papers import paper_module, papers
 from paperlib.asktell import AskTell
 from paperlib.bkb import BKB, RBF, Confidence
 from paperlib.core.contracts import Learner, Tags, tags_of
 from paperlib.core.describe import describe
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
-from paperlib.core.trees import leaves, pack, take, unpack
+from paperlib.core.trees import list_leaves, pack, tree_take, unpack
 from paperlib.learners.multiscale import Multiscale
 from paperlib.learners.reference import UniformArm
 from paperlib.learners.wrapper import Doubling, Scripted, Wrapper
@@ -40,15 +40,15 @@ def trace(learner, horizon=12, trials=3):
 def steps(learner, count, trials=range(3), state=None, start=0):
     """Rounds played by hand, so that states can be looked at."""
     problem, streams = Coins(4), Streams(0, trials)
-    world = problem.init(len(trials), 12, streams.at(-1), **TKWARGS)
-    arms = problem.context(world, 0)
+    instance = problem.init(len(trials), 12, streams.at(-1), **TKWARGS)
+    arms = problem.context(instance, 0)
     state = (
         learner.init(len(trials), arms, 12, streams.at(-1), **TKWARGS) if state is None else state
     )
     heard = []
     for t in range(start, start + count):
         action, chosen = learner.select(state, arms, streams.at(t))
-        reward, _ = problem.respond(world, t, action, "reward", streams.at(t))
+        reward, _ = problem.respond(instance, t, action, "reward", streams.at(t))
         state = learner.update(chosen, arms, action, reward, streams.at(t))
         heard.append((action, reward))
     return state, heard
@@ -101,8 +101,8 @@ def test_a_running_state_can_be_sliced(actions):
     learner = Scripted(Index(), actions, 4)
     middle, _ = steps(learner, 2)
     whole, _ = steps(learner, 5, state=middle, start=2)
-    part, _ = steps(learner, 5, trials=[2, 0], state=take(middle, [2, 0]), start=2)
-    torch.testing.assert_close(part.base.plays, take(whole, [2, 0]).base.plays)
+    part, _ = steps(learner, 5, trials=[2, 0], state=tree_take(middle, [2, 0]), start=2)
+    torch.testing.assert_close(part.base.plays, tree_take(whole, [2, 0]).base.plays)
     torch.testing.assert_close(part.base.rewards.view, whole.base.rewards.view[[2, 0]])
     assert part.rounds == 7
 
@@ -225,8 +225,8 @@ def test_a_base_that_does_not_restart_draws_anew():
 def test_a_running_epoch_can_be_sliced_and_saved():
     middle, _ = steps(Doubling(Index()), 5)
     whole, _ = steps(Doubling(Index()), 6, state=middle, start=5)
-    part, _ = steps(Doubling(Index()), 6, trials=[2, 0], state=take(middle, [2, 0]), start=5)
-    torch.testing.assert_close(part.base.plays, take(whole, [2, 0]).base.plays)
+    part, _ = steps(Doubling(Index()), 6, trials=[2, 0], state=tree_take(middle, [2, 0]), start=5)
+    torch.testing.assert_close(part.base.plays, tree_take(whole, [2, 0]).base.plays)
     arrays, plain = pack(middle)
     again, _ = steps(
         Doubling(Index()), 6, state=unpack(steps(Doubling(Index()), 0)[0], arrays, plain), start=5
@@ -394,7 +394,7 @@ def test_what_the_base_lacks_the_wrapper_does_without(wrap):
 def test_wrappers_that_change_the_state_when_they_choose_say_so():
     """A base that prepares nothing leaves their ``select`` to be called still."""
     for name in papers():  # imports its wrappers
-        room(name, "cases")
+        paper_module(name, "cases")
     kinds = _wrappers_of("paperlib.")
     own = {kind.__name__ for kind in kinds if "prepares=True" in getsource(kind)}
     assert own == {"Multiscale", "Restarting"}
@@ -442,7 +442,7 @@ def test_what_follows_from_the_arms_is_in_no_file(name, tmp_path):
     user, path = AskTell(AROUND[name], GRID), tmp_path / "state.npz"
     for _ in range(4):
         user.tell(user.ask(), 0.5)
-    assert any(key.endswith(".gram") for key, _ in leaves(user.state))
+    assert any(key.endswith(".gram") for key, _ in list_leaves(user.state))
     user.save(path)
     with np.load(path) as file:
         assert not [key for key in file.files if key.endswith(".gram")]

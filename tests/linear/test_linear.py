@@ -202,15 +202,15 @@ def test_the_ellipsoid_is_the_learners_own_and_informs_once_it_is_small():
 )
 def test_problems_are_as_described(problem):
     streams = Streams(7, range(2000))
-    world = problem.init(2000, 9, streams.at(-1), **TKWARGS)
-    arms, again, later = (problem.context(world, t) for t in (2, 2, 3))
+    instance = problem.init(2000, 9, streams.at(-1), **TKWARGS)
+    arms, again, later = (problem.context(instance, t) for t in (2, 2, 3))
     assert torch.equal(arms, again) and torch.equal(arms, later) == isinstance(problem, Circle)
-    for vectors, norm in ((arms, 1.0), (world.theta, 0.5)):
+    for vectors, norm in ((arms, 1.0), (instance.theta, 0.5)):
         norms = torch.linalg.vector_norm(vectors, dim=-1)
         torch.testing.assert_close(norms, torch.full_like(norms, norm))
-    means = (arms * world.theta[:, None]).sum(-1)
-    reward, gap = problem.respond(world, 2, torch.full((2000,), 4), "reward", streams.at(2))
-    other, _ = problem.respond(world, 2, torch.full((2000,), 1), "reward", streams.at(2))
+    means = (arms * instance.theta[:, None]).sum(-1)
+    reward, gap = problem.respond(instance, 2, torch.full((2000,), 4), "reward", streams.at(2))
+    other, _ = problem.respond(instance, 2, torch.full((2000,), 1), "reward", streams.at(2))
     torch.testing.assert_close(gap, means.amax(1) - means[:, 4])
     # the noise is the round's, not the arm's
     torch.testing.assert_close(reward - means[:, 4], other - means[:, 1])

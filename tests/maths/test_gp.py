@@ -15,7 +15,7 @@ from paperlib.maths.gp import (
     Matern,
     check_kernel,
     exact_posterior,
-    rank,
+    kernel_rank,
 )
 
 RNG = np.random.default_rng(5)
@@ -72,9 +72,9 @@ def test_near_points_keep_their_digits():
 
 def test_rank_is_known_where_it_is_finite():
     assert (
-        rank(Linear(), 7) == 7
-        and rank(RBF(1.0), 7) is None
-        and rank(FunctionKernel(wave), 7) is None
+        kernel_rank(Linear(), 7) == 7
+        and kernel_rank(RBF(1.0), 7) is None
+        and kernel_rank(FunctionKernel(wave), 7) is None
     )
 
 

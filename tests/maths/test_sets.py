@@ -11,12 +11,12 @@ import torch
 from example_sets import SETS, TKWARGS, TRIANGLE, l1_ball, l1_oracle, packings
 from scipy.optimize import linprog
 
-from paperlib.core.trees import take
+from paperlib.core.trees import tree_take
 from paperlib.maths import matrices as sets_matrix
 from paperlib.maths import polytopes as sets_polytope
-from paperlib.maths.matrices import extreme, smat, svec
-from paperlib.maths.polytopes import Program, closest, corners, inscribed
-from paperlib.maths.sets import OracleSet, probe, project_simplex, support
+from paperlib.maths.matrices import extreme_eigenpair, smat, svec
+from paperlib.maths.polytopes import LinearProgram, chebyshev_ball, list_vertices, project_polytope
+from paperlib.maths.sets import OracleSet, check_oracle, project_simplex, support_function
 from paperlib.pfbco import Ball, NuclearBall, Spectrahedron, SubSimplex, oracle_set, polytope
 
 RNG = np.random.default_rng(2)
@@ -156,7 +156,7 @@ def test_radii_and_diameter(name):
         u = u / torch.linalg.vector_norm(u, dim=1, keepdim=True).clamp(min=1e-300)
         if (u == 0).all(1).any():
             continue
-        h, across = support(cset, u), cset.lmo(u) - cset.lmo(-u)
+        h, across = support_function(cset, u), cset.lmo(u) - cset.lmo(-u)
         assert (h >= 1 - 1e-9).all() and (h <= cset.R + 1e-9).all()
         assert (torch.linalg.vector_norm(across, dim=1) <= cset.D + 1e-9).all() and (
             torch.linalg.vector_norm(cset.lmo(u), dim=1) <= cset.R + 1e-9
@@ -184,14 +184,14 @@ def test_radii_and_diameter_are_attained(name):
         V = cset.vertices
         normals = cset.normals / torch.linalg.vector_norm(cset.normals, dim=2, keepdim=True)
         least = torch.stack(
-            [support(cset, normals[:, i]) for i in range(normals.shape[1])], 1
+            [support_function(cset, normals[:, i]) for i in range(normals.shape[1])], 1
         ).amin(1)
     elif name in ("nuclear", "trace") or "by one" in name:
         e = torch.eye(cset.p, **TKWARGS)
         V = torch.cat(
             [cset.lmo(svec(sign * torch.diag(row)[None])) for row in e for sign in (-1.0, 1.0)]
         )[None]
-        least = support(cset, svec(e[None]) / math.sqrt(cset.p))
+        least = support_function(cset, svec(e[None]) / math.sqrt(cset.p))
     else:
         V = torch.cat(
             [
@@ -200,7 +200,7 @@ def test_radii_and_diameter_are_attained(name):
                 for sign in (-1.0, 1.0)
             ]
         )[None]
-        least = support(cset, -torch.eye(cset.dim, **TKWARGS)[:1])
+        least = support_function(cset, -torch.eye(cset.dim, **TKWARGS)[:1])
     torch.testing.assert_close(least, torch.ones_like(least))
     torch.testing.assert_close(torch.linalg.vector_norm(V, dim=2).amax(1), cset.R)
     torch.testing.assert_close(torch.cdist(V, V).amax((1, 2)), cset.D, atol=1e-6, rtol=1e-6)
@@ -242,7 +242,7 @@ def test_batched_equals_alone(name):
     rows = 4 if len(cset.D) == 1 else len(cset.D)
     c = torch.tensor(RNG.normal(size=(rows, cset.dim)))
     for i in range(rows):
-        one = take(cset, [i]) if len(cset.D) > 1 else cset
+        one = tree_take(cset, [i]) if len(cset.D) > 1 else cset
         torch.testing.assert_close(one.lmo(c[[i]]), cset.lmo(c)[[i]], atol=1e-9, rtol=1e-9)
         torch.testing.assert_close(
             one.project(3 * c[[i]]), cset.project(3 * c)[[i]], atol=1e-9, rtol=1e-9
@@ -339,7 +339,7 @@ def test_linear_programs_in_place_of_vertices(highspy, monkeypatch):
         )
     else:
         monkeypatch.setitem(sys.modules, "highspy", None)
-    Program.of.cache_clear()
+    LinearProgram.of.cache_clear()
     listed, solved = packings(2, 6, 5, seed=4), packings(2, 6, 5, seed=4, most=0)
     assert solved.vertices.shape == (2, 0, 6) and listed.vertices.shape[1] > 0
     for c in torch.tensor(RNG.normal(size=(60, 2, 6))):
@@ -347,10 +347,10 @@ def test_linear_programs_in_place_of_vertices(highspy, monkeypatch):
         assert solved.contains(v, 1e-8).all()
         torch.testing.assert_close(dot(c, v), dot(c, listed.lmo(c)), atol=1e-8, rtol=0)
     assert (
-        Program(listed.normals[0].numpy(), listed.offsets[0].numpy()).solver is not None
+        LinearProgram(listed.normals[0].numpy(), listed.offsets[0].numpy()).solver is not None
     ) == highspy
     assert solved.contains(solved.lmo(torch.zeros(2, 6, **TKWARGS)), 1e-8).all()
-    Program.of.cache_clear()
+    LinearProgram.of.cache_clear()
 
 
 def test_bounds_without_vertices_hold_and_are_not_wide():
@@ -376,10 +376,10 @@ def test_above_the_limit_all_trials_solve_programs():
 
 def test_a_program_that_fails_says_so(monkeypatch):
     with pytest.raises(RuntimeError, match="linear program fails"):
-        Program(np.array([[1.0, 0.0], [0.0, 1.0]]), np.ones(2))
+        LinearProgram(np.array([[1.0, 0.0], [0.0, 1.0]]), np.ones(2))
     monkeypatch.setitem(sys.modules, "highspy", None)
     with pytest.raises(RuntimeError, match="linear program fails"):
-        Program(np.array([[1.0, 0.0], [0.0, 1.0]]), np.ones(2))
+        LinearProgram(np.array([[1.0, 0.0], [0.0, 1.0]]), np.ones(2))
 
 
 def asked_along_axes(n):
@@ -407,8 +407,8 @@ def test_a_program_answers_alike_whatever_it_was_asked_before(highspy, monkeypat
     else:
         monkeypatch.setitem(sys.modules, "highspy", None)
     C, e = np.vstack([np.eye(3), -np.eye(3)]), np.ones(6)
-    costs, used = asked_along_axes(3), Program(C, e)
-    alone = [Program(C, e).solve(c) for c in costs]
+    costs, used = asked_along_axes(3), LinearProgram(C, e)
+    alone = [LinearProgram(C, e).solve(c) for c in costs]
     for order in (
         range(len(costs)),
         *(np.random.default_rng(seed).permutation(len(costs)) for seed in (0, 1)),
@@ -464,7 +464,7 @@ def test_the_oracle_of_the_ball_knows_tiny_and_huge_costs():
 def test_matrices_that_are_not_finite_have_no_eigenpair(trials):
     for most in (True, False):
         with pytest.raises(ValueError, match="C=nan; allowed: finite"):
-            extreme(torch.full((trials, 4, 4), math.nan, **TKWARGS), most)
+            extreme_eigenpair(torch.full((trials, 4, 4), math.nan, **TKWARGS), most)
 
 
 @pytest.mark.parametrize(
@@ -510,9 +510,9 @@ def test_an_oracle_in_single_precision_passes():
         touching = single._replace(
             oracle=lambda c: -c / np.linalg.norm(c) * (1 - 1e-7) * single.radius.item()
         )
-        probe(touching._replace(R=torch.full((1,), 1.0, **TKWARGS)))
+        check_oracle(touching._replace(R=torch.full((1,), 1.0, **TKWARGS)))
         with pytest.raises(RuntimeError, match=r"reaches 0\.99999\d* to 0\.99999\d* along"):
-            probe(
+            check_oracle(
                 touching._replace(
                     oracle=lambda c: -c / np.linalg.norm(c) * (1 - 1e-5) * single.radius.item()
                 )
@@ -563,7 +563,7 @@ def test_the_least_distance_projection_against_all_vertices(far):
     moved = 0
     for _ in range(60):
         z = V[RNG.integers(len(V))] + far * RNG.normal(size=6)
-        P = closest(C, e, z)
+        P = project_polytope(C, e, z)
         moved += (P != z).any()
         assert (C @ P - e).max() <= 1e-11
         assert ((V - P) @ (z - P)).max() <= 1e-8 * max(1.0, far)
@@ -665,9 +665,9 @@ def test_polytopes_without_sense_are_refused(C, d, match):
 
 def test_the_inscribed_ball_and_corners_of_a_box():
     C, d = np.vstack([np.eye(3), -np.eye(3)]), np.array([1.0, 2, 3, 1, 2, 3])
-    center, rho = inscribed(C, d)
+    center, rho = chebyshev_ball(C, d)
     assert rho == pytest.approx(1.0) and center[0] == pytest.approx(0.0)
-    found = corners(C, d)
+    found = list_vertices(C, d)
     assert sorted(map(tuple, found.tolist())) == sorted(
         (a, b, c) for a in (-1, 1) for b in (-2, 2) for c in (-3, 3)
     )
@@ -730,7 +730,7 @@ def test_lanczos_is_the_dense_factorization(kind, most, monkeypatch):
     C = torch.tensor(Q * values @ Q.T)[None]
     C = (C + C.mT) / 2
     # a batch is factored whole
-    (one, v), (two, w) = (extreme(C, most), extreme(C.expand(2, -1, -1), most))
+    (one, v), (two, w) = (extreme_eigenpair(C, most), extreme_eigenpair(C.expand(2, -1, -1), most))
     assert abs(one.item()) == pytest.approx(abs(two[0].item()), abs=1e-8)
     for value, vector in ((one, v), (two[:1], w[:1])):
         torch.testing.assert_close(
@@ -772,7 +772,7 @@ def test_a_set_by_its_oracle():
     )
     for u in torch.nn.functional.normalize(torch.tensor(RNG.normal(size=(100, 1, 3))), dim=2):
         assert (
-            1 <= support(cset, u).item() <= cset.R.item()
+            1 <= support_function(cset, u).item() <= cset.R.item()
             and torch.linalg.vector_norm(cset.lmo(u) - cset.lmo(-u)).item() <= cset.D.item()
         )
 
@@ -857,23 +857,23 @@ def test_the_probe_passes_over_an_oracle_that_is_not_the_sets_own():
 
     for p in (2, 20):
         printed = NuclearBall.of(p, 2.0, exact=False)
-        probe(printed)
-        h = support(printed, -svec(torch.eye(p, **TKWARGS)[None]) / math.sqrt(p)).item()
+        check_oracle(printed)
+        h = support_function(printed, -svec(torch.eye(p, **TKWARGS)[None]) / math.sqrt(p)).item()
         # the printed answers have a positive trace: not all of the ball is below them
         assert h == pytest.approx(-1.0)
         lying = Lying(printed.dim, printed.R, printed.D, 1.0, True, printed.lmo)
         if p == 2:
             with pytest.raises(RuntimeError, match="along some direction"):
-                probe(lying)
+                check_oracle(lying)
         else:
-            probe(lying)  # in 210 dimensions no random direction finds it
+            check_oracle(lying)  # in 210 dimensions no random direction finds it
 
 
 @every_set
 def test_every_set_passes_the_probe_and_one_that_is_too_large_or_small_does_not(name):
     cset = SETS[name]
-    probe(cset)
+    check_oracle(cset)
     with pytest.raises(RuntimeError, match="along some direction"):
-        probe(cset._replace(R=cset.R * 0.3))
+        check_oracle(cset._replace(R=cset.R * 0.3))
     with pytest.raises(RuntimeError, match="along some direction"):
-        probe(cset._replace(r=1e3))
+        check_oracle(cset._replace(r=1e3))

@@ -61,20 +61,20 @@ class Flips:
             at = np.stack([changes(horizon, self.S, seed) for seed in seeds])
         return Line(task, torch.from_numpy(at).to(tkwargs.get("device", "cpu")), horizon)
 
-    def context(self, world, t):
-        return world.task
+    def context(self, instance, t):
+        return instance.task
 
-    def theta(self, world, t, like):
+    def theta(self, instance, t, like):
         A, theta = 1 - self.margin, torch.zeros_like(like)
         if self.turn is not None:
-            phi = np.linspace(0.0, 1.0, world.horizon)[t] * self.turn / A
+            phi = np.linspace(0.0, 1.0, instance.horizon)[t] * self.turn / A
             theta[:, 0], theta[:, 1] = A * np.cos(phi), A * np.sin(phi)
         else:
-            theta[:, 0] = A * (1 - 2 * ((world.at <= t).sum(1) % 2)).to(like)
+            theta[:, 0] = A * (1 - 2 * ((instance.at <= t).sum(1) % 2)).to(like)
         return theta
 
-    def respond(self, world, t, x, wants, draw):
-        away = x - self.theta(world, t, x)
+    def respond(self, instance, t, x, wants, draw):
+        away = x - self.theta(instance, t, x)
         gap = self.sigma / 2 * away.square().sum(1)
         if wants == "gradient":
             return -self.sigma * away, gap
@@ -98,14 +98,14 @@ class Grid:
         line = Flips(1, self.S, self.environment).init(trials, horizon, draw, **tkwargs)
         return Points(torch.linspace(-1.0, 1.0, self.K, **tkwargs)[None, :, None], line)
 
-    def context(self, world, t):
-        return world.arms
+    def context(self, instance, t):
+        return instance.arms
 
-    def respond(self, world, t, arm, wants, draw):
+    def respond(self, instance, t, arm, wants, draw):
         problem, best = Flips(1, self.S, self.environment), None
         for k in range(self.K):
-            x = world.arms[0, k].expand(len(arm), 1)
-            gap = problem.respond(world.line, t, x, wants, draw)[1]
+            x = instance.arms[0, k].expand(len(arm), 1)
+            gap = problem.respond(instance.line, t, x, wants, draw)[1]
             best = gap if best is None else torch.minimum(best, gap)
-        y, gap = problem.respond(world.line, t, world.arms[0, arm], wants, draw)
+        y, gap = problem.respond(instance.line, t, instance.arms[0, arm], wants, draw)
         return y, gap - best

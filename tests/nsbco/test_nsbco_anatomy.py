@@ -16,7 +16,7 @@ from paperlib.play import play
 
 
 def test_the_schedule_that_is_drawn_is_the_one_that_is_played():
-    watch = {"order": probes.active, "live": probes.live}
+    watch = {"order": probes.active_order, "live": probes.live_windows}
     run = play(malg(), QuadraticDrift(), 127, 4, 3, record="all", probes=watch)
     for n in range(7):
         here = slice(2**n - 1, 2 ** (n + 1) - 1)
@@ -61,7 +61,10 @@ def test_the_run_of_the_figure():
 def short():
     learner = Multiscale(GradientAscent(bonus=0.7), 0.3, 8.0)
     problem = QuadraticDrift(anatomy.RUN_PROBLEM.path, 1, environment=8)
-    watch = anatomy.watched(learner) | {"block": lambda seen: seen.before.n, "order": probes.active}
+    watch = anatomy.watched(learner) | {
+        "block": lambda seen: seen.before.n,
+        "order": probes.active_order,
+    }
     return problem, play(learner, problem, 3000, 1, 0, record="all", probes=watch)
 
 

@@ -14,24 +14,24 @@ from ns_worlds import Flips, Grid, changes
 
 from paperlib.asktell import AskTell
 from paperlib.core.contracts import tags_of
-from paperlib.core.describe import frozen
+from paperlib.core.describe import frozen_dataclass
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams, uniform
-from paperlib.core.trees import refuse_shared, tree_map
+from paperlib.core.trees import check_unshared, tree_map
 from paperlib.learners.multiscale import Multiscale
 from paperlib.learners.wrapper import LOGGED, Doubling
 from paperlib.nsbco.learners.ascent import GradientAscent
-from paperlib.nsbco.learners.bob import BanditOverBandit, plan_for
+from paperlib.nsbco.learners.bob import BanditOverBandit, plan_blocks
 from paperlib.nsbco.learners.egs import EGS
 from paperlib.nsbco.learners.exp3 import Exp3IX, regret_bound
 from paperlib.nsbco.learners.glr import GLR
-from paperlib.nsbco.learners.gradient import FullInformation, Still
+from paperlib.nsbco.learners.gradient import FullInformation, StaticBaseline
 from paperlib.nsbco.learners.kiefer import KieferWolfowitz
 from paperlib.nsbco.learners.least_squares import DiscountedLeastSquares, SlidingWindowLeastSquares
 from paperlib.nsbco.learners.reduction import StationaryToWeak
 from paperlib.nsbco.learners.restarted import Restarted, batch_length
 from paperlib.nsbco.learners.spsa import SPSA
-from paperlib.nsbco.problems.paths import VALUE, Path, along
+from paperlib.nsbco.problems.paths import VALUE, Path, on_first_axis
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 from paperlib.play import play
 
@@ -82,9 +82,9 @@ def test_regret_of_a_regression_run(name):
         (DiscountedLeastSquares(), {"turn": 4.0}, 117),
     ],
 )
-def test_regret_of_the_trackers(learner, world, regret):
+def test_regret_of_the_trackers(learner, instance, regret):
     """Section 00.5: T = 2^14, d = 2, S = 5 or V = 4, means over trials from 1000 on."""
-    trace = play(learner, Flips(2, 5, None, **world), 1 << 14, 8, 1000)
+    trace = play(learner, Flips(2, 5, None, **instance), 1 << 14, 8, 1000)
     assert round(trace["regret"][:, -1].mean()) == regret
 
 
@@ -100,11 +100,11 @@ def test_batches():
 
 
 def test_lengths_of_the_bandit_over_bandits():
-    plan = plan_for(1 << 18, 2)
+    plan = plan_blocks(1 << 18, 2)
     assert plan.block == 1024 and plan.lengths == (1, 2, 7, 19, 52, 141, 380, 1024)
     assert plan.gamma == pytest.approx(0.194469, abs=5e-7)
-    assert plan_for(1, 1) == (1, (1,), 0.0)
-    assert plan_for(64, 1).lengths == (1, 2, 4, 8)  # 8^(2/3) is below 4 in floating point
+    assert plan_blocks(1, 1) == (1, (1,), 0.0)
+    assert plan_blocks(64, 1).lengths == (1, 2, 4, 8)  # 8^(2/3) is below 4 in floating point
 
 
 def test_numbers_of_the_reduction():
@@ -413,7 +413,7 @@ def test_exp3_ix_plays_as_its_reference(seed):
 
 WORLD = Flips(2, 3, None, V=(0.0, 2.0, 20.0))
 BATCHED = {name: (learner, WORLD) for name, (learner, _) in REFERENCES.items()} | {
-    "still": (Still(), WORLD),
+    "still": (StaticBaseline(), WORLD),
     "Exp3IX": (Exp3IX(), Grid(5, 3, None)),
     "reduction": (
         Multiscale(StationaryToWeak(Exp3IX(), 0.3, 0.3, 96), 0.3, 3.0),
@@ -454,9 +454,9 @@ def test_queries_stay_in_the_set(name):
 
 
 def test_without_drift_nothing_is_restarted():
-    world = Flips(2, 1, 0)  # V_T = 0
+    instance = Flips(2, 1, 0)  # V_T = 0
     a, b = (
-        play(x, world, 300, 2, record="all")
+        play(x, instance, 300, 2, record="all")
         for x in (Restarted(GradientAscent()), GradientAscent())
     )
     np.testing.assert_array_equal(a["regret"], b["regret"])
@@ -485,7 +485,7 @@ def test_an_alarm_comes_soon_after_a_change_and_only_then():
     assert (nervous["report.restarts"] > LOGGED).all() and nervous["report.overflow"].all()
 
 
-@frozen
+@frozen_dataclass
 class Once(Path):
     """theta = A e_1; in trial i, from round ``first`` + i on, theta = ``after`` A e_1 and the value is ``rise`` higher."""
 
@@ -502,7 +502,7 @@ class Once(Path):
         return self.first + np.asarray(seeds)[:, None]
 
     def theta(self, part, t, horizon, dim, reach):
-        return along(reach * np.where(t < part, 1.0, self.after), dim)
+        return on_first_axis(reach * np.where(t < part, 1.0, self.after), dim)
 
     def value(self, part, t, horizon):
         return VALUE + self.rise * (t >= part)
@@ -541,7 +541,7 @@ def test_the_reduction_says_mean_and_bonus():
     learner, arms = StationaryToWeak(Exp3IX(), 3.0, 7.0, 100), torch.zeros(1, 3, 1, **TKWARGS)
     draws = Streams(0, range(2))
     state = learner.init(2, arms, None, draws.at(-1), **TKWARGS)
-    refuse_shared("StationaryToWeak", state, 2)
+    check_unshared("StationaryToWeak", state, 2)
     for t, y in enumerate(([0.5, -1.0], [0.1, 1.0], [0.0, 0.3])):
         arm, state = learner.select(state, arms, draws.at(t))
         state = learner.update(state, arms, arm, tensor(*y), draws.at(t))
@@ -576,7 +576,7 @@ def test_full_information_is_behind_no_block_by_more_than_it_says():
         assert (blocks[:, still] <= math.log(2 * T) / alpha + own).all()
     costs = {
         name: play(learner, Flips(2, 5), T, 3)["regret"][:, -1].mean()
-        for name, learner in (("GLR", GLR()), ("still", Still()))
+        for name, learner in (("GLR", GLR()), ("still", StaticBaseline()))
     }
     assert full[:, -1].mean() < costs["GLR"] < costs["still"] == pytest.approx(T / 8)
 
@@ -595,7 +595,7 @@ def test_memory_of_a_window():
 # ---- bad input --------------------------------------------------------------------------------------------
 
 REFUSED = [
-    (lambda: Restarted(Still()), "base=Still.*restart"),
+    (lambda: Restarted(StaticBaseline()), "base=Still.*restart"),
     (lambda: Restarted(3), "base=3"),
     (lambda: Restarted(EGS(), 0.0), "kappa=0.0"),
     (lambda: Restarted(EGS(), tensor(1.0, -1.0)), "kappa="),
@@ -603,7 +603,7 @@ REFUSED = [
     (lambda: KieferWolfowitz(0), "gain=0"),
     (lambda: KieferWolfowitz(math.nan), "gain=nan"),
     (lambda: KieferWolfowitz(h=0.0), "h=0.0"),
-    (lambda: BanditOverBandit(Still()), "base=Still.*restart"),
+    (lambda: BanditOverBandit(StaticBaseline()), "base=Still.*restart"),
     (lambda: GLR(EGS()), "base=EGS.*GradientAscent"),
     (lambda: GLR(variance=0.0), "variance=0.0"),
     (lambda: GLR(delta=2.0), "delta=2.0"),
@@ -625,7 +625,7 @@ def test_settings_out_of_range(make, message):
 
 
 ON_TASKS = [REFERENCES[name][0] for name in ("A2", "rA2", "EGS", "KW", "BoB", "GLR", "D-LS")]
-ON_TASKS += [SlidingWindowLeastSquares(), FullInformation(), Still()]
+ON_TASKS += [SlidingWindowLeastSquares(), FullInformation(), StaticBaseline()]
 
 
 @pytest.mark.parametrize("learner", ON_TASKS, ids=lambda x: type(x).__name__)
@@ -653,7 +653,7 @@ def test_what_the_model_does_not_allow(learner):
 @pytest.mark.parametrize("learner", ON_TASKS, ids=lambda x: type(x).__name__)
 def test_who_credits_an_answer_to_a_query_takes_no_other(learner):
     task = Flips().init(1, 10, None, **TKWARGS).task
-    assert tags_of(learner).own_actions == isinstance(learner, (FullInformation, Still))
+    assert tags_of(learner).own_actions == isinstance(learner, (FullInformation, StaticBaseline))
     if not tags_of(learner).own_actions:
         user = AskTell(learner, tree_map(lambda x: x[0], task), horizon=10)
         user.ask()

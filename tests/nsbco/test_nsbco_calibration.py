@@ -8,14 +8,14 @@ from companion.nsbco.experiments import anatomy
 from paperlib.nsbco import Abrupt, QuadraticDrift
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg, practical, single_scale
-from paperlib.nsbco.probes import Compared
+from paperlib.nsbco.probes import TestStatistics
 from paperlib.play import Probe, play
 
 T = 2**10
 
 
 def compared(learner):
-    return {"tests": Probe(Compared(learner), "max")}
+    return {"tests": Probe(TestStatistics(learner), "max")}
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from companion.nsbco.experiments import theory
-from paperlib.core.rounds import feedback
+from paperlib.core.rounds import observed_feedback
 from paperlib.core.trace import Trace
 from paperlib.nsbco import Abrupt, QuadraticDrift, Ramp, Step
 from paperlib.nsbco.learners.ascent import GradientAscent
@@ -27,7 +27,7 @@ def trace(y, rbar):
 def run():
     learner = GradientAscent()
     probes = {
-        "y": feedback,
+        "y": observed_feedback,
         "rbar": Optimistic(learner),
         "worst": Probe(Shortfall(QuadraticDrift()), "max"),
     }
@@ -35,18 +35,18 @@ def run():
 
 
 def test_paths():
-    found = {name: theory.world(p, T) for name, p in theory.paths(T).items()}
+    found = {name: theory.instance(p, T) for name, p in theory.paths(T).items()}
     assert [round(w.variation, 6) for w in found.values()] == [0, round(T**-0.5, 6), 0.1, 1.0]
     assert [w.changes for w in found.values()] == [0, T - 1, T - 1, T - 1]
     assert all(w.values.shape == (T,) and (w.values == 0.5).all() for w in found.values())
     # Delta_t <= V_T = T^{-1/2} is at most 1 / sqrt(t) in all rounds
-    assert theory.world(QuadraticDrift(Step(200)), T).drift.nonzero()[0].tolist() == [199]
+    assert theory.instance(QuadraticDrift(Step(200)), T).drift.nonzero()[0].tolist() == [199]
 
 
 def test_a_path_that_is_drawn_is_refused():
     with pytest.raises(ValueError, match="path=Abrupt.*allowed: one that all trials share"):
-        theory.world(QuadraticDrift(Abrupt(3)), T)
-    assert theory.world(QuadraticDrift(Abrupt(3), environment=1), T).changes == 2
+        theory.instance(QuadraticDrift(Abrupt(3)), T)
+    assert theory.instance(QuadraticDrift(Abrupt(3), environment=1), T).changes == 2
 
 
 def test_slacks_by_hand():
@@ -94,7 +94,7 @@ def test_outside_the_regime_nothing_is_asked():
 
 
 def test_a_learner_without_a_bonus_is_flagged(run):
-    path, rounds = theory.world(QuadraticDrift(), T), np.array([1, 10, T])
+    path, rounds = theory.instance(QuadraticDrift(), T), np.array([1, 10, T])
     found = theory.covered(run, path, rounds)
     assert found.optimism.broken <= 3 and found.closeness.broken == 0
     mean = run["y"].cumsum(1) / np.arange(1, T + 1)
@@ -103,16 +103,16 @@ def test_a_learner_without_a_bonus_is_flagged(run):
 
 
 def test_lemma_3_1(run):
-    printed, corrected, numeric = theory.lemma_3_1(run, theory.world(QuadraticDrift(), T))
+    printed, corrected, numeric = theory.lemma_3_1(run, theory.instance(QuadraticDrift(), T))
     assert [c.verdict for c in (printed, corrected, numeric)] == ["vacuous here"] * 2 + ["holds"]
     # answers that stay far from f*
     low = trace(np.full((2, T), -0.5), np.zeros((2, T)))
-    assert theory.lemma_3_1(low, theory.world(QuadraticDrift(), T))[2].verdict == "fails"
+    assert theory.lemma_3_1(low, theory.instance(QuadraticDrift(), T))[2].verdict == "fails"
 
 
 def test_what_is_needed(run):
     """From every round, and from the probe that keeps the largest."""
-    path, rounds = theory.world(QuadraticDrift(), T), np.array([4, 100, T])
+    path, rounds = theory.instance(QuadraticDrift(), T), np.array([4, 100, T])
     short = theory.shortfalls(run, path, rounds)
     assert short[:, -1] == pytest.approx(run.last("worst"), abs=1e-9)
     assert (np.diff(short, axis=1) >= 0).all() and theory.needed(short).shape == (3,)

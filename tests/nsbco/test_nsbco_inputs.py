@@ -12,7 +12,7 @@ from ns_worlds import Flips
 from toy import Index
 
 from companion.nsbco.problems import prices
-from paperlib.core.rounds import action
+from paperlib.core.rounds import played_action
 from paperlib.core.streams import Streams
 from paperlib.learners.multiscale import Multiscale
 from paperlib.nsbco import (
@@ -29,13 +29,13 @@ from paperlib.nsbco import (
 )
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.egs import EGS
-from paperlib.nsbco.learners.gradient import FullInformation, Still
+from paperlib.nsbco.learners.gradient import FullInformation, StaticBaseline
 from paperlib.nsbco.learners.kiefer import KieferWolfowitz
 from paperlib.nsbco.learners.least_squares import DiscountedLeastSquares
 from paperlib.nsbco.learners.presets import malg, practical, printed, single_scale
 from paperlib.nsbco.model.task import check_task
 from paperlib.nsbco.optimizer import Domain
-from paperlib.nsbco.problems.paths import Path, along
+from paperlib.nsbco.problems.paths import Path, on_first_axis
 from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
@@ -64,12 +64,12 @@ def quiet(x):
 
 @pytest.mark.parametrize("short", [True, False])
 def test_beyond_its_horizon_the_largest_blocks_are_repeated(short):
-    learner, world, streams = malg(), task(), Streams(0, range(2))
-    state, blocks = learner.init(2, world, 4, streams.at(-1), **TKWARGS), []
+    learner, instance, streams = malg(), task(), Streams(0, range(2))
+    state, blocks = learner.init(2, instance, 4, streams.at(-1), **TKWARGS), []
     with shortcuts(short):
         for t in range(19):
-            x, state = learner.select(state, world, streams.at(t))
-            state = learner.update(state, world, x, 0.0 * x[:, 0], streams.at(t))
+            x, state = learner.select(state, instance, streams.at(t))
+            state = learner.update(state, instance, x, 0.0 * x[:, 0], streams.at(t))
             blocks.append((state.n.tolist(), state.played.tolist()))
     rounds = [(n, i + 1) for n in (0, 1, 2, 2, 2, 2) for i in range(2**n)]
     assert blocks == [([n, n], [i, i]) for n, i in rounds]
@@ -210,7 +210,7 @@ def test_least_squares_are_refused_where_sides_differ():
 def test_least_squares_stay_where_their_sums_do_not_factor():
     """Nearly without a ridge and with a window of one the sums are singular, in some trials; what comes is finite all the same."""
     learner = DiscountedLeastSquares(1, 1e-30)
-    trace = play(learner, QuadraticDrift(), 200, 3, 0, record="all", probes={"x": action})
+    trace = play(learner, QuadraticDrift(), 200, 3, 0, record="all", probes={"x": played_action})
     assert np.isfinite(trace["x"]).all() and (abs(trace["x"]) <= 1).all()
 
 
@@ -271,7 +271,7 @@ def test_where_noise_is_small_discounts_find_the_maximizer():
      ("y_range", {0.0, 1.0}), ("y_range", {0.0: 1, 1.0: 2}), ("y_range", (False, True)),
      ("y_range", (False, 2.0)), ("y_range", np.array([False, True])), ("y_range", (0, 10**400)),
      ("y_range", (0.0, 5e-324)), ("y_range", (-1e308, 1e308)), ("y_range", (0.0, 1.0, 2.0)),
-     ("learner", 0), ("learner", ()), ("learner", FullInformation()), ("learner", Still()),
+     ("learner", 0), ("learner", ()), ("learner", FullInformation()), ("learner", StaticBaseline()),
      ("domain", Domain("cube", np.zeros(1), np.ones(1)))],
     ids=str,
 )  # fmt: skip
@@ -373,7 +373,7 @@ class Bent(Path):
         return np.where(t == self.at, there, else_)[None]
 
     def theta(self, part, t, horizon, dim, reach):
-        return along(self._where(t, self.first, 0.5), dim)
+        return on_first_axis(self._where(t, self.first, 0.5), dim)
 
     def value(self, part, t, horizon):
         return self._where(t, self.best, 0.5)
@@ -388,20 +388,20 @@ def test_paths_that_leave_what_they_say_are_refused(wrong, jumps):
     for at in (0, 20, 39):
         problem = QuadraticDrift(Bent(**wrong, at=at, jumps=jumps))
         with pytest.raises(ValueError, match="^path=Bent"):
-            play(Still(), problem, 40, 1)
-    play(Still(), QuadraticDrift(Bent(0.5 * (1 + 1e-12), jumps=jumps)), 40, 1)
-    play(Still(), QuadraticDrift(Bent(**wrong, at=40, jumps=jumps)), 40, 1)
+            play(StaticBaseline(), problem, 40, 1)
+    play(StaticBaseline(), QuadraticDrift(Bent(0.5 * (1 + 1e-12), jumps=jumps)), 40, 1)
+    play(StaticBaseline(), QuadraticDrift(Bent(**wrong, at=40, jumps=jumps)), 40, 1)
 
 
 def test_seeds_beyond_int64_draw_paths():
     for path in (Abrupt(3), Walk(0.01)):
         streams = Streams(2**63 - 1, [0, 1, 2**62])
-        world = QuadraticDrift(path).init(3, 40, streams.at(-1), **TKWARGS)
-        assert world.task.variation.shape == (3,) and world.path.shape[0] == 3
+        instance = QuadraticDrift(path).init(3, 40, streams.at(-1), **TKWARGS)
+        assert instance.task.variation.shape == (3,) and instance.path.shape[0] == 3
 
 
 def test_a_table_of_means_counts_paths():
-    play(Still(), QuadraticDrift(), 2, 1)
+    play(StaticBaseline(), QuadraticDrift(), 2, 1)
     draw, T = Streams(0, range(300)).at(-1), 1 << 14
     with pytest.raises(ValueError, match="horizon=16384; allowed: at most 11184 with 5 arms, 300"):
         GridDrift(Abrupt(2)).init(300, T, draw, **TKWARGS)

@@ -14,7 +14,7 @@ from paperlib.asktell import AskTell
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams, uniform
 from paperlib.core.trees import tree_map
-from paperlib.learners.multiscale import Multiscale, table
+from paperlib.learners.multiscale import Multiscale, make_schedule
 from paperlib.learners.wrapper import LOGGED, Doubling
 from paperlib.nsbco import Abrupt, QuadraticDrift, Step
 from paperlib.nsbco.learners.ascent import GradientAscent
@@ -236,7 +236,7 @@ def test_rounds_of_the_threads_add_up():
 
 def test_with_coins_that_always_fall_heads_every_round_is_a_fresh_thread(monkeypatch):
     problem = QuadraticDrift()
-    heads = table(8, 0, None)._replace(
+    heads = make_schedule(8, 0, None)._replace(
         chance=np.tril(np.ones((8, 8))) - np.triu(np.ones((8, 8)), 1)
     )
     monkeypatch.setattr(Multiscale, "_table", lambda self, live: heads)
@@ -292,18 +292,18 @@ def test_without_a_horizon_the_schedule_is_the_same():
     problem = QuadraticDrift(Abrupt(3))
     trace = play(malg(), problem, 200, 1, 4, record="all")
     streams = Streams(4, [0])
-    world = problem.init(1, 200, streams.at(-1), dtype=torch.float64, device="cpu")
+    instance = problem.init(1, 200, streams.at(-1), dtype=torch.float64, device="cpu")
     learner, total, found = malg(), 0.0, []
-    state = learner.init(1, world.task, None, streams.at(-1), dtype=torch.float64, device="cpu")
+    state = learner.init(1, instance.task, None, streams.at(-1), dtype=torch.float64, device="cpu")
     assert state.live.shape[1] == 32
-    small = learner.init(1, world.task, 200, streams.at(-1), dtype=torch.float64, device="cpu")
+    small = learner.init(1, instance.task, 200, streams.at(-1), dtype=torch.float64, device="cpu")
     assert small.live.shape[1] == 8
     for t in range(200):
         # coins of the first orders do not depend on how many there are
         draw = streams.at(t)
-        x, state = learner.select(state, world.task, draw)
-        y, gap = problem.respond(world, t, x, "reward", draw)
-        state = learner.update(state, world.task, x, y, draw)
+        x, state = learner.select(state, instance.task, draw)
+        y, gap = problem.respond(instance, t, x, "reward", draw)
+        state = learner.update(state, instance.task, x, y, draw)
         total += float(gap[0])
         found.append(total)
     assert found == pytest.approx(trace["regret"][0], rel=1e-12)
@@ -320,8 +320,8 @@ def test_thresholds_grow_with_the_horizon_or_the_rounds():
 
 def begin():
     problem = QuadraticDrift()
-    world = problem.init(2, 64, Streams(0, range(2)).at(-1), dtype=torch.float64, device="cpu")
-    return (world.task,)
+    instance = problem.init(2, 64, Streams(0, range(2)).at(-1), dtype=torch.float64, device="cpu")
+    return (instance.task,)
 
 
 @pytest.mark.parametrize("T", [1, 2, 3, 5])

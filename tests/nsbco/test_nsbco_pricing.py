@@ -7,7 +7,7 @@ from companion.datasets import registry as datasets
 from companion.nsbco.experiments import pricing
 from companion.nsbco.problems import prices
 from companion.nsbco.problems.prices import pricing as problem
-from paperlib.core.rounds import action
+from paperlib.core.rounds import played_action
 from paperlib.core.trace import Trace
 from paperlib.play import Probe, play
 from paperlib.stats import proportion
@@ -47,7 +47,7 @@ def test_the_whole_series():
 
 def test_prices_of_a_day():
     """A sum over rounds, recorded by day, is the mean of a day's customers."""
-    days, probe = 3, Probe(action, "sum")
+    days, probe = 3, Probe(played_action, "sum")
     record = [pricing.CUSTOMERS * day for day in range(1, days + 1)]
     learner = pricing.rivals()["KWtrack"]
     every = lambda record: play(

@@ -18,13 +18,13 @@ from paperlib.play import play
 LEARNER = Multiscale(GradientAscent(bonus=0.7), 0.3, 8.0)
 PROBLEM = QuadraticDrift(Abrupt(5), environment=1)
 WATCH = {
-    "y": rounds.feedback,
-    "x": rounds.action,
+    "y": rounds.observed_feedback,
+    "x": rounds.played_action,
     "z": probes.center,
     "rbar": probes.Optimistic(LEARNER),
-    "tests": probes.Compared(LEARNER),
-    "order": probes.active,
-    "live": probes.live,
+    "tests": probes.TestStatistics(LEARNER),
+    "order": probes.active_order,
+    "live": probes.live_windows,
     "block": lambda seen: seen.before.n,
     "restarts": probes.restarts,
     "log": probes.LOG,
@@ -105,7 +105,7 @@ def test_on_a_device_they_are_the_same():
 
 def test_shortfall_is_what_the_bonus_has_to_be():
     problem = QuadraticDrift()
-    watch = {"y": rounds.feedback, "now": probes.Shortfall(problem)}
+    watch = {"y": rounds.observed_feedback, "now": probes.Shortfall(problem)}
     watch["worst"] = Probe(probes.Shortfall(problem), "max")
     for learner in (GradientAscent(bonus=0.4), GradientAscent(bonus=0.4, clip=False)):
         watch["rbar"] = probes.Optimistic(learner)
@@ -120,12 +120,12 @@ def test_shortfall_is_what_the_bonus_has_to_be():
 
 def test_outside_flags_points_that_left():
     problem = QuadraticDrift()
-    watch = {"out": Probe(probes.outside, "max")}
+    watch = {"out": Probe(probes.distance_outside, "max")}
     assert play(malg(), problem, 200, 4, 0, probes=watch)["out"][:, -1].max() < 1e-12
     seen = []
     keep = lambda r: seen.append(r) or torch.zeros(1)
     play(GradientAscent(), problem, 2, 1, 0, record="all", probes={"": keep})
     far = seen[0]._replace(action=torch.tensor([[1.5, 0.0]], dtype=torch.float64))
     edge = far.before._replace(z=torch.tensor([[0.0, 0.7]], dtype=torch.float64))
-    found = probes.outside(Round(*far[:2], edge, *far[3:]))
+    found = probes.distance_outside(Round(*far[:2], edge, *far[3:]))
     assert found[0].tolist() == pytest.approx([0.5, 0.2])

@@ -7,7 +7,7 @@ import torch
 from companion.nsbco.experiments import reduction
 from companion.nsbco.experiments.theory import World
 from paperlib.checks import Check
-from paperlib.core.rounds import action, feedback
+from paperlib.core.rounds import observed_feedback, played_action
 from paperlib.core.streams import Streams
 from paperlib.nsbco.probes import Optimistic
 from paperlib.nsbco.problems.paths import Abrupt, Alternation
@@ -17,28 +17,30 @@ T = 512
 
 
 @pytest.fixture(scope="module")
-def worlds():
+def instances():
     return {name: reduction.sequence(p, T) for name, p in reduction.sequences(T).items()}
 
 
 @pytest.fixture(scope="module")
 def trace():
     base = reduction.policy(T)
-    probes = {"y": feedback, "arm": action, "rbar": Optimistic(base)}
+    probes = {"y": observed_feedback, "arm": played_action, "rbar": Optimistic(base)}
     return play(base, reduction.sequences(T)["one change"], T, 4, 3, record="all", probes=probes)
 
 
-def test_the_worlds_move_as_they_say(worlds):
-    assert list(worlds) == ["stationary", "drift", "one change", "alternation"]
-    assert worlds["stationary"].variation == 0 and worlds["stationary"].changes == 0
-    assert worlds["drift"].variation == pytest.approx(T**-0.5, rel=1e-9)
-    assert worlds["drift"].changes == T - 1
-    assert worlds["one change"].changes == 1 and worlds["one change"].variation == pytest.approx(1)
-    assert worlds["alternation"].changes == T // 64 - 1
+def test_the_worlds_move_as_they_say(instances):
+    assert list(instances) == ["stationary", "drift", "one change", "alternation"]
+    assert instances["stationary"].variation == 0 and instances["stationary"].changes == 0
+    assert instances["drift"].variation == pytest.approx(T**-0.5, rel=1e-9)
+    assert instances["drift"].changes == T - 1
+    assert instances["one change"].changes == 1 and instances[
+        "one change"
+    ].variation == pytest.approx(1)
+    assert instances["alternation"].changes == T // 64 - 1
     # theta = A at first: the best of -1, -1/2, 0, 1/2, 1 is the fourth, and its mean the value
-    for world in worlds.values():
-        assert world.values.shape == (T, 5) and world.values[0].argmax() == 3
-        assert world.values[0, 3] == pytest.approx(0.5)
+    for instance in instances.values():
+        assert instance.values.shape == (T, 5) and instance.values[0].argmax() == 3
+        assert instance.values[0, 3] == pytest.approx(0.5)
 
 
 def test_no_change_falls_on_a_dyadic_fraction():
@@ -49,15 +51,15 @@ def test_no_change_falls_on_a_dyadic_fraction():
         assert not isinstance(problem.path, Alternation) or problem.path.period == 64
 
 
-def test_the_problem_is_the_same_in_all_trials(worlds):
+def test_the_problem_is_the_same_in_all_trials(instances):
     for name, problem in reduction.sequences(T).items():
         draw = Streams(9, range(3)).at(-1)
         means = problem.init(3, T, draw, dtype=torch.float64).means
-        assert means.shape == (1, T, 5) and (means[0].numpy() == worlds[name].values).all()
+        assert means.shape == (1, T, 5) and (means[0].numpy() == instances[name].values).all()
 
 
-def test_a_run_has_what_the_lemma_says(trace, worlds):
-    checks = reduction.lemma_4_1(trace, worlds["one change"], T)
+def test_a_run_has_what_the_lemma_says(trace, instances):
+    checks = reduction.lemma_4_1(trace, instances["one change"], T)
     verdicts = {name: check.verdict for name, check in checks.items()}
     assert verdicts["statistic"] == "holds" and verdicts["printed rho, our e"] == "fails"
     assert {verdicts[k] for k in ("regret bound", "property 1", "property 2")} <= {
@@ -67,15 +69,15 @@ def test_a_run_has_what_the_lemma_says(trace, worlds):
     # the printed e is half of e: with it r-bar is smaller, and at so few rounds the printed rho is not passed
     assert verdicts["printed"] == "holds"
     # what was played, from the regret that was counted in play
-    counted = worlds["one change"].values.max(1) - np.diff(trace["regret"], prepend=0.0, axis=1)
-    played = worlds["one change"].values[np.arange(T), trace["arm"].astype(int)]
+    counted = instances["one change"].values.max(1) - np.diff(trace["regret"], prepend=0.0, axis=1)
+    played = instances["one change"].values[np.arange(T), trace["arm"].astype(int)]
     assert counted == pytest.approx(played, abs=1e-9)
 
 
 def test_the_printed_rho_fails_in_a_longer_run():
     """With either e: 3 sqrt(ln(2 T) / T) ends below the mean of what falls as 1 / sqrt(t)."""
     base, problem, rounds = reduction.policy(2**13), reduction.sequences(2**13)["stationary"], 2**13
-    probes = {"y": feedback, "arm": action, "rbar": Optimistic(base)}
+    probes = {"y": observed_feedback, "arm": played_action, "rbar": Optimistic(base)}
     trace = play(base, problem, rounds, 2, 3, record="all", probes=probes)
     checks = reduction.lemma_4_1(trace, reduction.sequence(problem, rounds), rounds)
     assert checks["printed"].verdict == checks["printed rho, our e"].verdict == "fails"
@@ -83,16 +85,16 @@ def test_the_printed_rho_fails_in_a_longer_run():
     assert checks["printed"].held.mean() > checks["printed rho, our e"].held.mean()
 
 
-def test_what_is_broken_fails(trace, worlds):
-    found = reduction.broken(trace, worlds["one change"], T)
+def test_what_is_broken_fails(trace, instances):
+    found = reduction.broken(trace, instances["one change"], T)
     assert len(found) == 4 and {check.verdict for check in found.values()} == {"fails"}
 
 
-def test_another_world_is_noticed(trace, worlds):
+def test_another_world_is_noticed(trace, instances):
     """The means of a world that was not played."""
-    wrong = World(np.roll(worlds["one change"].values, 1, 1), np.zeros(T - 1), 0)
+    wrong = World(np.roll(instances["one change"].values, 1, 1), np.zeros(T - 1), 0)
     checks = reduction.lemma_4_1(trace, wrong, T)
-    right = reduction.lemma_4_1(trace, worlds["one change"], T)
+    right = reduction.lemma_4_1(trace, instances["one change"], T)
     assert checks["regret bound"].ratio > 1.3 * right["regret bound"].ratio
 
 

@@ -8,14 +8,14 @@ from ns_runs import run
 
 from companion import store
 from companion.nsbco.experiments import regret
-from companion.verdicts import claims, short
+from companion.verdicts import claims, short_id
 from companion.workflow import declared
 from paperlib import stats
-from paperlib.core.describe import frozen
+from paperlib.core.describe import frozen_dataclass
 from paperlib.nsbco import Abrupt, Level, QuadraticDrift, Rotation, Stationary, Walk
 from paperlib.nsbco.learners.restarted import Restarted
 from paperlib.nsbco.problems import paths
-from paperlib.nsbco.problems.paths import Path, Several
+from paperlib.nsbco.problems.paths import MixedPaths, Path
 from paperlib.play import play
 
 
@@ -131,13 +131,16 @@ def test_runs_are_in_the_order_of_their_plan(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "make, word",
     [
-        (lambda: Several((Level(), "walk"), (1, 1)), "paths="),
-        (lambda: Several((Level(), Walk()), (1,)), "counts="),
-        (lambda: Several((), ()), "counts="),
-        (lambda: Several((Level(),), (0,)), "counts"),
-        (lambda: Several((Several((Level(),), (1,)),), (1,)), "none of them Several"),
-        (lambda: QuadraticDrift(Several((Level(),), (1,)), environment=3), "environment=3"),
-        (lambda: play(learner(), QuadraticDrift(Several((Level(), Walk()), (2, 3))), 8, 4), "sum"),
+        (lambda: MixedPaths((Level(), "walk"), (1, 1)), "paths="),
+        (lambda: MixedPaths((Level(), Walk()), (1,)), "counts="),
+        (lambda: MixedPaths((), ()), "counts="),
+        (lambda: MixedPaths((Level(),), (0,)), "counts"),
+        (lambda: MixedPaths((MixedPaths((Level(),), (1,)),), (1,)), "none of them Several"),
+        (lambda: QuadraticDrift(MixedPaths((Level(),), (1,)), environment=3), "environment=3"),
+        (
+            lambda: play(learner(), QuadraticDrift(MixedPaths((Level(), Walk()), (2, 3))), 8, 4),
+            "sum",
+        ),
     ],
 )
 def test_paths_of_a_batch_that_do_not_fit_are_refused(make, word):
@@ -145,7 +148,7 @@ def test_paths_of_a_batch_that_do_not_fit_are_refused(make, word):
         make()
 
 
-@frozen
+@frozen_dataclass
 class Lowered(Path):
     """Declares the value 0.5 and returns 0.45."""
 
@@ -157,7 +160,7 @@ class Lowered(Path):
 
 
 def test_each_path_of_a_batch_keeps_to_the_values_it_declares():
-    batches = [Several(each, (1, 1)) for each in ((Lowered(), Level()), (Level(), Lowered()))]
+    batches = [MixedPaths(each, (1, 1)) for each in ((Lowered(), Level()), (Level(), Lowered()))]
     for path in (Lowered(), *batches):
         with pytest.raises(
             ValueError, match="values b_t from 0.5 to 0.5, as it declares, not 0.45"
@@ -169,12 +172,12 @@ def test_paths_that_a_box_allows_one_by_one_are_allowed_in_one_batch():
     box = {"cset": "box", "curvature": 0.5}
     each = (Level(amplitude=0.4), Rotation(4.0))
     assert all(QuadraticDrift(path, **box) for path in each)
-    trace = play(learner(), QuadraticDrift(Several(each, (1, 1)), **box), 64, [0, 0])
+    trace = play(learner(), QuadraticDrift(MixedPaths(each, (1, 1)), **box), 64, [0, 0])
     for i, path in enumerate(each):
         alone = play(learner(), QuadraticDrift(path, **box), 64, 1)
         np.testing.assert_array_equal(trace["regret"][i], alone["regret"][0])
     with pytest.raises(ValueError, match="curvature=0.5 with amplitude=0.3"):
-        QuadraticDrift(Several(each, (1, 1)), **box, amplitude=0.3)
+        QuadraticDrift(MixedPaths(each, (1, 1)), **box, amplitude=0.3)
 
 
 def learner():
@@ -297,7 +300,7 @@ def test_trials_by_cell(cell, name, trials):
 
 def test_claims_have_one_yardstick():
     """An order T^a is credited below the next exponent of the paper; N1 and what rests on the same ratio ask for 100 trials."""
-    known = {short(id): c for id, c in claims("nsbco").items()}
+    known = {short_id(id): c for id, c in claims("nsbco").items()}
     ends = lambda id: np.max(known[id].threshold)
     for id in ("C1a", "C2.slope", "C2.egs", "C6.slope"):
         assert ends(id) == 3 / 4
@@ -305,4 +308,4 @@ def test_claims_have_one_yardstick():
         assert ends(id) == 2 / 3
     assert known["C1a"].side == "below" and known["C6.slope"].side == "above"
     assert {id for id, c in known.items() if c.trials} == {"C1a", "N1", "N9", "N10"}
-    assert declared.values("nsbco_2_regret", "paper")["long_trials"] >= known["N1"].trials
+    assert declared.profile_values("nsbco_2_regret", "paper")["long_trials"] >= known["N1"].trials

@@ -11,7 +11,7 @@ from companion.nsbco.experiments.settings import Told, remark_3_2
 from paperlib.core.trace import Trace
 from paperlib.nsbco import QuadraticDrift
 from paperlib.nsbco.learners.ascent import GradientAscent
-from paperlib.nsbco.learners.gradient import Still
+from paperlib.nsbco.learners.gradient import StaticBaseline
 from paperlib.play import play
 
 
@@ -130,6 +130,6 @@ def test_the_static_baseline():
     T = 256
     for sequence, expected in (("fast", 0.0), ("slow", T / 32)):
         problem = stationary.SEQUENCES[sequence](T)
-        regret = play(Still(), problem, T, 2, record=1).last()
+        regret = play(StaticBaseline(), problem, T, 2, record=1).last()
         found = stationary.stationary_regret(regret, problem, T)
         np.testing.assert_allclose(found, expected, atol=1e-9)

@@ -167,7 +167,7 @@ def test_the_closed_form_is_above_the_numeric_one_in_every_round(h, N0, sigma):
         closed = np.sqrt(t) * theory.bonus_corrected(s, T, t)
         assert (theory.deviation(s, T, t, t**-0.5) <= closed).all()
         assert theory.bonus_numeric(s, T) <= theory.bonus_corrected(s, T)
-        assert s.epochs(T) <= theory.epochs_most(s, T)
+        assert s.epochs(T) <= theory.largest_epoch_count(s, T)
 
 
 def test_deviation_is_monotone_and_sharper_with_what_is_known():

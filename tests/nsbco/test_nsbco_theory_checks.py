@@ -7,12 +7,12 @@ import pytest
 
 from companion.nsbco.experiments import theory as checked
 from companion.nsbco.proofs import schedule
-from paperlib.core.rounds import action, feedback
+from paperlib.core.rounds import observed_feedback, played_action
 from paperlib.learners.multiscale import Multiscale
 from paperlib.nsbco import Abrupt, Level, QuadraticDrift, Rotation
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg
-from paperlib.nsbco.probes import Optimistic, active, live, restarts
+from paperlib.nsbco.probes import Optimistic, active_order, live_windows, restarts
 from paperlib.nsbco.theory import constants as theory
 from paperlib.play import play
 
@@ -21,8 +21,8 @@ T = 1200
 
 def recorded(problem, learner, horizon=T, trials=4):
     probes = {
-        "x": action,
-        "y": feedback,
+        "x": played_action,
+        "y": observed_feedback,
         "rbar": Optimistic(learner),
         "z": lambda seen: seen.after.z,
         "g": lambda seen: seen.after.g,
@@ -75,7 +75,12 @@ def test_variation(path, monkeypatch):
 
 def test_schedules():
     learner = malg()
-    probes = {"y": feedback, "rbar": Optimistic(learner), "order": active, "live": live}
+    probes = {
+        "y": observed_feedback,
+        "rbar": Optimistic(learner),
+        "order": active_order,
+        "live": live_windows,
+    }
     trace = play(learner, QuadraticDrift(dim=1), 127, 60, record="all", probes=probes)
     checks = checked.of_schedule(trace, learner.base)
     assert [check.verdict for check in checks] == ["holds"] * 5
@@ -88,7 +93,7 @@ def test_schedules():
 
 def test_threads_know_what_is_theirs():
     learner = malg(GradientAscent(bonus=0.5, clip=False))
-    probes = {"y": feedback, "rbar": Optimistic(learner), "order": active}
+    probes = {"y": observed_feedback, "rbar": Optimistic(learner), "order": active_order}
     trace = play(learner, QuadraticDrift(), 127, 20, record="all", probes=probes)
     y, rbar, order = trace["y"], trace["rbar"], trace["order"].astype(int)
     assert schedule.threads(y, rbar, order, 0.5, clip=False).verdict == "holds"
@@ -102,7 +107,12 @@ def test_threads_know_what_is_theirs():
 @pytest.mark.slow
 def test_tests_of_a_run():
     learner = Multiscale(GradientAscent(bonus=0.7), 0.3, 7.0)
-    probes = {"y": feedback, "rbar": Optimistic(learner), "live": live, "restarts": restarts}
+    probes = {
+        "y": observed_feedback,
+        "rbar": Optimistic(learner),
+        "live": live_windows,
+        "restarts": restarts,
+    }
     problem = QuadraticDrift(Abrupt(3))
     trace = play(learner, problem, 2048, 4, record="all", probes=probes)
     assert trace["restarts"][:, -1].sum() > 0
@@ -116,7 +126,7 @@ def test_tests_of_a_run():
 def test_a_proved_bonus():
     bonus = float(theory.bonus_corrected(theory.literal(), T))
     learner = GradientAscent(h=1.0, bonus=bonus, clip=False)
-    probes = {"y": feedback, "rbar": Optimistic(learner)}
+    probes = {"y": observed_feedback, "rbar": Optimistic(learner)}
     trace = play(learner, QuadraticDrift(amplitude=0.375), T, 3, record="all", probes=probes)
     found = checked.proved(trace, T)
     assert found["as proved"].verdict == "vacuous here"

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from companion.output import home
+from companion.output import project_dir
 from companion.pages import ledger
 
 
 def ends(figure, *keys):
     """The last mean of each curve of a panel."""
-    panel = json.loads((home() / "figures" / f"{figure}.json").read_text())["numbers"]
+    panel = json.loads((project_dir() / "figures" / f"{figure}.json").read_text())["numbers"]
     for key in keys:
         panel = panel[key]
     return {name: curve["mean"][-1] for name, curve in panel.items()}
@@ -48,7 +48,7 @@ def test_ofuls_regret_is_less_than_a_tenth_of_that_of_the_wider_radius():
 
 
 def test_glr_restarts_more_than_ten_times_as_often_where_the_level_moves():
-    about = json.loads((home() / "figures" / "nsbco" / "detection.json").read_text())
+    about = json.loads((project_dir() / "figures" / "nsbco" / "detection.json").read_text())
     needless = {
         name: found[str(2**18)]["estimate"]
         for name, found in about["numbers"]["needless, level"].items()

@@ -14,7 +14,7 @@ from companion import verdicts
 from companion.output import write_json
 from companion.pages import ledger
 from companion.pages import markdown as ledger_text
-from companion.pages.readme import blocks, replaced
+from companion.pages.readme import blocks, replace_block
 from companion.papers import papers
 from companion.workflow import plan as workflow
 from paperlib import stats
@@ -278,10 +278,10 @@ def committed(monkeypatch):
 def stale(found, readme):
     """What is not in step with the verdicts' files, the figures' checks and the notebooks."""
     parts = {
-        "figures/claims.json": found == ledger.plain(ledger.gather("paper")),
+        "figures/claims.json": found == ledger.to_json(ledger.gather("paper")),
         "README.md": readme
         == functools.reduce(
-            lambda text, block: replaced(text, *block), blocks(found).items(), readme
+            lambda text, block: replace_block(text, *block), blocks(found).items(), readme
         ),
     }
     return [
@@ -340,7 +340,7 @@ def test_every_check_belongs_to_something_declared(committed):
 def test_every_erratum_leads_to_a_cell_that_speaks_of_it(committed):
     for paper in committed["papers"].values():
         for erratum in paper["errata"]:
-            cells = json.loads(workflow.notebook(erratum["notebook"]).read_text())["cells"]
+            cells = json.loads(workflow.notebook_path(erratum["notebook"]).read_text())["cells"]
             (cell,) = [c for c in cells if c["id"] == erratum["cell"]]
             said = " ".join(
                 [

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from companion.output import home
+from companion.output import project_dir
 from companion.pages import ledger, readme
 from companion.pages.markdown import render
 from companion.papers import papers
@@ -16,17 +16,17 @@ BEGIN, END = (mark.format("papers") for mark in readme.MARK)
 
 def test_a_block_is_replaced_and_the_rest_stays():
     text = f"before\n{BEGIN}\nstale words\n{END}\nafter\n"
-    new = readme.replaced(text, "papers", "fresh")
+    new = readme.replace_block(text, "papers", "fresh")
     assert (
         new == f"before\n{BEGIN}\nfresh\n{END}\nafter\n"
-        and readme.replaced(new, "papers", "fresh") == new
+        and readme.replace_block(new, "papers", "fresh") == new
     )
 
 
 @pytest.mark.parametrize("text", ["", BEGIN, END + BEGIN, (BEGIN + END) * 2])
 def test_markers_must_be_there_once(text):
     with pytest.raises(ValueError, match="allowed: one of each"):
-        readme.replaced(text, "papers", "new")
+        readme.replace_block(text, "papers", "new")
 
 
 def test_every_paper_stands_in_the_table_with_what_came_out():
@@ -36,9 +36,9 @@ def test_every_paper_stands_in_the_table_with_what_came_out():
 
 
 def test_every_block_has_its_place_in_readme():
-    text = (home() / "README.md").read_text()
+    text = (project_dir() / "README.md").read_text()
     for name in ("measured", "learners", "papers", "tally"):
-        assert "\nnew\n" in readme.replaced(text, name, "new")
+        assert "\nnew\n" in readme.replace_block(text, name, "new")
 
 
 def test_learners_are_those_that_packages_have(monkeypatch):
@@ -69,7 +69,9 @@ def test_measured_block_says_machine_times_and_memory():
 
 
 def test_a_first_call_of_test_is_measured_in_a_clone_of_its_own(tmp_path, monkeypatch):
-    spec = importlib.util.spec_from_file_location("commands", home() / "bench" / "commands.py")
+    spec = importlib.util.spec_from_file_location(
+        "commands", project_dir() / "bench" / "commands.py"
+    )
     commands = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(commands)
     (tmp_path / "bench").mkdir()

@@ -18,10 +18,10 @@ from browser import chromium, view
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from companion.pages import ledger, markdown, papers, site
-from companion.pages.papers import drawn, saved
+from companion.pages.papers import figures_by_notebook, saved
+from companion.papers import paper_module
 from companion.papers import papers as names
-from companion.papers import room
-from companion.verdicts import Finding, short
+from companion.verdicts import Finding, short_id
 from companion.workflow import plan as workflow
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -125,11 +125,11 @@ def test_a_page_leads_both_ways(found, paper):
                 assert f"](#{papers.anchor(id)})" in below(page.figures[stem])
     for statement in page.found["statements"]:
         name = statement["name"]
-        assert text.count(f'<a id="{papers.checked(name)}"></a>') == 1
+        assert text.count(f'<a id="{papers.statement_anchor(name)}"></a>') == 1
         for figure in page.figures.values():
             if name in figure.statements():
-                assert f"](#{figure.anchor})" in row(papers.checked(name))
-                assert f"](#{papers.checked(name)})" in below(figure)
+                assert f"](#{figure.anchor})" in row(papers.statement_anchor(name))
+                assert f"](#{papers.statement_anchor(name)})" in below(figure)
     for erratum in page.found["errata"]:
         row_of = row(papers.anchor(erratum["id"]))
         assert "[code](../../companion/" in row_of and (
@@ -189,19 +189,19 @@ ALTERNATIVES = (
 @pytest.mark.parametrize("verdict, text", [("holds", "It holds"), ("inconclusive", "It is open")])
 def test_of_alternatives_the_verdicts_choose(verdict, text):
     known = {"C1": {**CLAIMS["C1"], "verdict": verdict}}
-    assert papers.finding(papers.chosen(ALTERNATIVES, known), known).startswith(text)
+    assert papers.finding(papers.choose_finding(ALTERNATIVES, known), known).startswith(text)
 
 
 def test_alternatives_of_which_none_is_borne_out_are_refused():
     known = {"C1": {**CLAIMS["C1"], "verdict": "fails"}}
     with pytest.raises(ValueError, match="rests on C1"):
-        papers.finding(papers.chosen(ALTERNATIVES, known), known)
+        papers.finding(papers.choose_finding(ALTERNATIVES, known), known)
 
 
 def test_a_finding_waits_for_the_run_of_its_claims(monkeypatch):
     one = Finding("So it is.", {"C2.a": "fails"})
     declared = type("claims", (), {"FINDINGS": (ALTERNATIVES, one)})
-    monkeypatch.setattr(papers, "room", lambda *_: declared)
+    monkeypatch.setattr(papers, "paper_module", lambda *_: declared)
     said = ["It holds: [0.837](#c1).", "So it is."]
     assert papers.findings("toy", "paper", CLAIMS) == said
     waits = CLAIMS | {"C1": {**CLAIMS["C1"], "verdict": "not run"}}
@@ -213,22 +213,24 @@ def test_a_finding_waits_for_the_run_of_its_claims(monkeypatch):
 def test_every_figure_stands_under_the_notebook_that_saves_it(paper):
     """None is left out of its paper's page."""
     there = saved(paper, "paper")
-    shown = [f.name for _, mine in drawn(paper, there) for f in mine]
+    shown = [f.name for _, mine in figures_by_notebook(paper, there) for f in mine]
     assert there and sorted(shown) == sorted(there)
 
 
 def test_figures_of_an_f_string_stand_where_they_are_saved():
     """goucb_2 saves figures 2a to 2d in a loop, before those that follow."""
-    two = next(mine for n, mine in drawn("goucb", saved("goucb", "paper")) if "_2_" in n.stem)
+    two = next(
+        mine for n, mine in figures_by_notebook("goucb", saved("goucb", "paper")) if "_2_" in n.stem
+    )
     assert [f.name for f in two][:5] == [*(f"figure_2{x}" for x in "abcd"), "starts"]
 
 
 @pytest.mark.parametrize("paper", names())
 def test_findings_rest_on_verdicts(found, paper):
-    module = room(paper, "claims")
+    module = paper_module(paper, "claims")
     assert module.SAYS.strip() and module.FINDINGS
-    known = {short(c["id"]): c for c in found["papers"][paper]["claims"]}
-    assert all(papers.chosen(entry, known).rests for entry in module.FINDINGS)
+    known = {short_id(c["id"]): c for c in found["papers"][paper]["claims"]}
+    assert all(papers.choose_finding(entry, known).rests for entry in module.FINDINGS)
     assert all(papers.findings(paper, "paper", known))
 
 
@@ -256,7 +258,7 @@ def ran():
 
 def test_an_executed_notebook_is_kept_without_pictures_and_noise():
     source = ran()
-    kept = site.published(source, {DIGEST: ("../../figures/toy/f.png", "a curve")})
+    kept = site.published_notebook(source, {DIGEST: ("../../figures/toy/f.png", "a curve")})
     assert kept.cells[0].source == "[page](../papers/toy.md)"
     assert (
         kept.cells[1].metadata.tags == ["injected-parameters"]
@@ -268,18 +270,18 @@ def test_an_executed_notebook_is_kept_without_pictures_and_noise():
         ["text/plain"],
     ]
     assert kept.cells[1].outputs[1].data["text/markdown"] == "![a curve](../../figures/toy/f.png)"
-    assert source == ran() and site.published(kept, {}).cells[1].source == "1 + 1"
+    assert source == ran() and site.published_notebook(kept, {}).cells[1].source == "1 + 1"
 
 
 def test_a_picture_that_no_figure_is_goes():
-    assert len(site.published(ran(), {}).cells[1].outputs) == 2
+    assert len(site.published_notebook(ran(), {}).cells[1].outputs) == 2
 
 
 @pytest.mark.slow
 def test_a_later_run_is_not_overwritten_by_an_older_one(tmp_path, monkeypatch):
     """A checkout may bring a copy that ran after the one in results/: its text says when, not its file."""
-    monkeypatch.setattr(workflow, "stems", lambda: ["toy_1"])
-    monkeypatch.setattr(workflow, "results", lambda profile: tmp_path)
+    monkeypatch.setattr(workflow, "notebook_stems", lambda: ["toy_1"])
+    monkeypatch.setattr(workflow, "profile_results", lambda profile: tmp_path)
     node, there = ran(), tmp_path / "there"
     there.mkdir()
     (tmp_path / "toy_1.done").touch()
@@ -297,7 +299,7 @@ def test_a_later_run_is_not_overwritten_by_an_older_one(tmp_path, monkeypatch):
 
 def test_committed_notebooks_have_no_picture_and_no_error():
     paths = sorted((DOCS / "notebooks").glob("*.ipynb"))
-    assert [path.stem for path in paths] == workflow.stems()
+    assert [path.stem for path in paths] == workflow.notebook_stems()
     for path in paths:
         text = path.read_text()
         assert "image/png" not in text and '"output_type": "error"' not in text

@@ -22,14 +22,14 @@ def leader(task, x1, A, alpha):
     return task.cset.project(x1 - A / 2, 1 - alpha)
 
 
-def loss_at(problem, world, t, y):
+def loss_at(problem, instance, t, y):
     """The loss of round t at other points, R. ``y``: R x n."""
-    return problem.respond(world, t, y, "loss", world.streams.at(t))[0]
+    return problem.respond(instance, t, y, "loss", instance.streams.at(t))[0]
 
 
-def gradient_at(problem, world, t, y):
+def gradient_at(problem, instance, t, y):
     """Its gradient, R x n."""
-    return problem.respond(world, t, y, "gradient", world.streams.at(t))[0]
+    return problem.respond(instance, t, y, "gradient", instance.streams.at(t))[0]
 
 
 class Drawn:

@@ -4,7 +4,7 @@ from companion.pages import readme
 from companion.papers import papers
 from companion.pfbco.advice import DIMS, advice
 from paperlib.pfbco.theory import constants as theory
-from paperlib.pfbco.theory.constants import excess, unit_ball
+from paperlib.pfbco.theory.constants import unit_ball, vacuity_ratio
 
 KNOWN = {
     "N1.a": -0.004,
@@ -47,10 +47,14 @@ def test_the_guarantee_speaks_from_the_horizon_named():
     for n, cell in zip(DIMS[:3], rows[0][1:]):
         first = int(cell.strip(" |").replace(",", ""))
         s = unit_ball(n)
-        assert excess(theory.theorem_1, s, first) < 1 <= excess(theory.theorem_1, s, first - 1)
+        assert (
+            vacuity_ratio(theory.theorem_1, s, first)
+            < 1
+            <= vacuity_ratio(theory.theorem_1, s, first - 1)
+        )
 
 
 def test_readme_has_a_block_for_each_paper_with_advice():
     found = [paper for paper in papers() if readme.advice_block(paper, [])]
     assert "pfbco" in found
-    assert advice({}) in readme.choosing({"papers": {"pfbco": {"claims": []}}})
+    assert advice({}) in readme.choosing_page({"papers": {"pfbco": {"claims": []}}})

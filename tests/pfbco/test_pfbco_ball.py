@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from paperlib.core.streams import Streams
-from paperlib.core.trees import take
+from paperlib.core.trees import tree_take
 from paperlib.pfbco.learners.pfbco import PFBCO
 from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
 from paperlib.play import play
@@ -22,7 +22,7 @@ PROBLEMS = [
 ]
 
 
-def world_of(problem, trials=6, seed=0):
+def instance_of(problem, trials=6, seed=0):
     trials = range(trials) if isinstance(trials, int) else trials
     return problem.init(len(trials), 10, Streams(seed, trials).at(-1), **TKWARGS)
 
@@ -43,29 +43,29 @@ def number(x):
 
 def test_values_by_hand():
     linear, quadratic = BallLinear(2), BallQuadratic(2, 0.5)
-    world = world_of(linear, 1)._replace(vector=number([[0.6, -0.8]]))
-    loss, gap = linear.respond(world, 0, number([[0.5, 0.5]]), "loss", None)
+    instance = instance_of(linear, 1)._replace(vector=number([[0.6, -0.8]]))
+    loss, gap = linear.respond(instance, 0, number([[0.5, 0.5]]), "loss", None)
     assert loss.item() == pytest.approx(-0.1) and gap.item() == pytest.approx(0.9)
-    world = world_of(quadratic, 1)._replace(vector=number([[0.3, 0.4]]))
-    loss, gap = quadratic.respond(world, 0, number([[0.0, 0.0]]), "loss", None)
+    instance = instance_of(quadratic, 1)._replace(vector=number([[0.3, 0.4]]))
+    loss, gap = quadratic.respond(instance, 0, number([[0.0, 0.0]]), "loss", None)
     assert loss.item() == gap.item() == pytest.approx(0.125)
-    gradient, _ = quadratic.respond(world, 0, number([[0.0, 0.0]]), "gradient", None)
+    gradient, _ = quadratic.respond(instance, 0, number([[0.0, 0.0]]), "gradient", None)
     assert gradient.tolist() == [[-0.3, -0.4]]
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
 def test_gradients_are_those_of_the_loss(problem):
-    world, y = world_of(problem), points(problem, 6).requires_grad_()
-    loss, _ = problem.respond(world, 2, y, "loss", None)
-    gradient, _ = problem.respond(world, 2, y, "gradient", None)
+    instance, y = instance_of(problem), points(problem, 6).requires_grad_()
+    loss, _ = problem.respond(instance, 2, y, "loss", None)
+    gradient, _ = problem.respond(instance, 2, y, "gradient", None)
     torch.testing.assert_close(torch.autograd.grad(loss.sum(), y)[0], gradient.detach())
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
 def test_the_best_point_is_best_and_the_bounds_are_attained(problem):
-    world = take(world_of(problem), [2])
-    M, G = world.task.loss_bound, world.task.grad_bound
-    many = world._replace(vector=world.vector.expand(400, -1))
+    instance = tree_take(instance_of(problem), [2])
+    M, G = instance.task.loss_bound, instance.task.grad_bound
+    many = instance._replace(vector=instance.vector.expand(400, -1))
     loss, gap = problem.respond(many, 0, points(problem, 400), "loss", None)
     slope = torch.linalg.vector_norm(
         problem.values(many, points(problem, 400))[1].expand(400, -1), dim=1
@@ -75,25 +75,25 @@ def test_the_best_point_is_best_and_the_bounds_are_attained(problem):
         and bool((loss.abs() <= M + 1e-12).all())
         and bool((slope <= G + 1e-12).all())
     )
-    assert bool(world.task.cset.contains(world.best).all())
+    assert bool(instance.task.cset.contains(instance.best).all())
     torch.testing.assert_close(
-        problem.respond(world, 0, world.best, "loss", None)[1],
+        problem.respond(instance, 0, instance.best, "loss", None)[1],
         torch.zeros(1).double(),
         atol=1e-15,
         rtol=0,
     )
-    direction = world.vector / torch.linalg.vector_norm(world.vector).clamp(min=1e-300)
+    direction = instance.vector / torch.linalg.vector_norm(instance.vector).clamp(min=1e-300)
     # opposite of z, or anywhere if z is the center
-    far = -direction if bool(world.vector.any()) else points(problem, 2)[1:]
-    torch.testing.assert_close(problem.values(world, far)[0].abs(), M)
-    torch.testing.assert_close(torch.linalg.vector_norm(problem.values(world, far)[1], dim=1), G)
+    far = -direction if bool(instance.vector.any()) else points(problem, 2)[1:]
+    torch.testing.assert_close(problem.values(instance, far)[0].abs(), M)
+    torch.testing.assert_close(torch.linalg.vector_norm(problem.values(instance, far)[1], dim=1), G)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
 def test_the_loss_belongs_to_the_trial_and_stays(problem):
-    batch = world_of(problem, 5, seed=20)
-    assert take(batch, [3]).vector.equal(world_of(problem, 1, seed=23).vector)
-    assert take(batch, [4, 1]).vector.equal(world_of(problem, [4, 1], seed=20).vector)
+    batch = instance_of(problem, 5, seed=20)
+    assert tree_take(batch, [3]).vector.equal(instance_of(problem, 1, seed=23).vector)
+    assert tree_take(batch, [4, 1]).vector.equal(instance_of(problem, [4, 1], seed=20).vector)
     y = points(problem, 5)
     assert (
         problem.respond(batch, 0, y, "loss", None)[0].equal(
@@ -132,5 +132,5 @@ def test_bad_settings_are_refused(make, name):
 def test_an_unknown_feedback_is_refused():
     with pytest.raises(ValueError, match="wants='reward'; allowed: loss, gradient"):
         BallLinear(2).respond(
-            world_of(BallLinear(2)), 0, torch.zeros(6, 2).double(), "reward", None
+            instance_of(BallLinear(2)), 0, torch.zeros(6, 2).double(), "reward", None
         )

@@ -83,8 +83,8 @@ def test_a_trial_of_bcrp_is_the_same_alone():
 def test_bcrp_of_real_stocks():
     if not datasets.available("stocks"):
         pytest.skip("the file of 'stocks' is not here")
-    world = Portfolio().init(3, 1203, Streams(0, range(3)).at(-1), **TKWARGS)
-    r = world.history(1203)
+    instance = Portfolio().init(3, 1203, Streams(0, range(3)).at(-1), **TKWARGS)
+    r = instance.history(1203)
     best = bcrp(r)
     uniform, single = -r.mean(2).log().mean(1), -r.log().mean(1).amax(1)
     assert bool((best.value <= single + 1e-5).all() & (single < uniform).all()) and bool(
@@ -200,16 +200,16 @@ def test_the_printed_oracle_has_no_say():
 def test_best_of_a_run_is_no_worse_than_what_is_known(mode, T):
     """After one round a quarter of the entries has weight 0."""
     problem = MatrixCompletion(mode=mode)
-    world = problem.init(4, T, Streams(0, range(4)).at(-1), **TKWARGS)
-    totals, cset = world.totals, world.task.cset
+    instance = problem.init(4, T, Streams(0, range(4)).at(-1), **TKWARGS)
+    totals, cset = instance.totals, instance.task.cset
     best = best_completion(totals.weight, totals.target, cset, 1e-6 * T)
     middle = cset.to_native(torch.zeros(1, cset.dim, **TKWARGS))
     y = (svec(best.point) - middle) / cset.rho
-    played = sum(loss_at(problem, world, t, y) for t in range(T))
+    played = sum(loss_at(problem, instance, t, y) for t in range(T))
     torch.testing.assert_close(best.value + totals.constant, played)
     near = (svec(0.9 * torch.eye(20, **TKWARGS).expand(4, 20, 20)) - middle) / cset.rho
     assert bool(
-        (played <= sum(loss_at(problem, world, t, near) for t in range(T)) + 1e-6 * T).all()
+        (played <= sum(loss_at(problem, instance, t, near) for t in range(T)) + 1e-6 * T).all()
     ) and bool(cset.contains(y, 1e-9).all())
 
 

@@ -9,7 +9,7 @@ from pfbco_runs import gradient_at, loss_at
 
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
-from paperlib.core.trees import take
+from paperlib.core.trees import tree_take
 from paperlib.learners.wrapper import Doubling
 from paperlib.maths.matrices import smat, svec
 from paperlib.pfbco.learners.fkm import FKM
@@ -24,15 +24,15 @@ SMALL = MatrixCompletion(5, 3)
 MODES = [MatrixCompletion(mode=mode) for mode in ("paper_lmo", "nuclear", "psd")]
 
 
-def world_of(problem, trials=4, horizon=10, seed=0):
+def instance_of(problem, trials=4, horizon=10, seed=0):
     return problem.init(trials, horizon, Streams(seed, range(trials)).at(-1), **TKWARGS)
 
 
-def coordinates(world, X):
+def coordinates(instance, X):
     """y of a symmetric matrix, or of one a trial."""
-    cset, p = world.task.cset, X.shape[-1]
+    cset, p = instance.task.cset, X.shape[-1]
     middle = cset.to_native(torch.zeros(1, cset.dim, **TKWARGS))
-    return ((svec(X.reshape(-1, p, p)) - middle) / cset.rho).expand(len(world.streams.seeds), -1)
+    return ((svec(X.reshape(-1, p, p)) - middle) / cset.rho).expand(len(instance.streams.seeds), -1)
 
 
 def points(cset, trials, seed=0):
@@ -50,14 +50,14 @@ def points(cset, trials, seed=0):
 @pytest.mark.parametrize("problem", MODES, ids=lambda problem: problem.mode)
 def test_mean_losses_are_the_closed_form(problem):
     trials = 20_000
-    world = problem.init(trials, 1, Streams(0, range(trials)).at(-1), **TKWARGS)
+    instance = problem.init(trials, 1, Streams(0, range(trials)).at(-1), **TKWARGS)
     identity, corner = torch.eye(20, **TKWARGS), torch.zeros(20, 20, **TKWARGS)
     corner[0, 0] = 18.0
     for X, expected in ((0 * identity, 3510.0), (0.9 * identity, 3352.05), (corner, 3429.0)):
         assert expected == pytest.approx(
             ((X - 18 * identity).square().sum().item() + 18 * 20 * 21) / 4
         )
-        loss = loss_at(problem, world, 0, coordinates(world, X))
+        loss = loss_at(problem, instance, 0, coordinates(instance, X))
         assert abs(loss.mean().item() - expected) < 4 * loss.std().item() / trials**0.5
 
 
@@ -77,12 +77,12 @@ def test_half_of_the_entries_are_seen(problem):
 @pytest.mark.parametrize("mode", completion.MODES)
 def test_losses_and_gradients_against_sums_over_entries(mode):
     problem = replace(SMALL, mode=mode)
-    world = world_of(problem)
-    y = points(world.task.cset, 4)[1]
-    M, seen = problem.entries(world.streams.at(6))
-    loss, gap = problem.respond(world, 6, y, "loss", world.streams.at(6))
-    gradient, _ = problem.respond(world, 6, y, "gradient", world.streams.at(6))
-    X = smat(world.task.cset.to_native(y), 5)
+    instance = instance_of(problem)
+    y = points(instance.task.cset, 4)[1]
+    M, seen = problem.entries(instance.streams.at(6))
+    loss, gap = problem.respond(instance, 6, y, "loss", instance.streams.at(6))
+    gradient, _ = problem.respond(instance, 6, y, "gradient", instance.streams.at(6))
+    X = smat(instance.task.cset.to_native(y), 5)
     for row in range(4):
         plain = sum(
             (X[row, i, j] - M[row, i, j]).item() ** 2 / 2
@@ -93,61 +93,63 @@ def test_losses_and_gradients_against_sums_over_entries(mode):
         assert loss[row].item() == pytest.approx(plain, rel=1e-12)
     assert loss.equal(gap)
     for k, h in enumerate(1e-5 * torch.eye(15, **TKWARGS)):
-        slope = (loss_at(problem, world, 6, y + h) - loss_at(problem, world, 6, y - h)) / 2e-5
+        slope = (loss_at(problem, instance, 6, y + h) - loss_at(problem, instance, 6, y - h)) / 2e-5
         torch.testing.assert_close(gradient[:, k], slope, rtol=1e-6, atol=1e-6)
     with pytest.raises(ValueError, match="wants='reward'"):
-        problem.respond(world, 6, y, "reward", None)
+        problem.respond(instance, 6, y, "reward", None)
 
 
 @pytest.mark.parametrize("mode", completion.MODES)
 def test_bounds_hold_at_every_round_and_are_no_larger_than_certified(mode):
     problem, T = replace(SMALL, mode=mode), 40
-    world = world_of(problem, horizon=T)
+    instance = instance_of(problem, horizon=T)
     for t in range(T):
-        for y in points(world.task.cset, 4, seed=t):
-            assert bool((loss_at(problem, world, t, y) <= world.task.loss_bound).all())
+        for y in points(instance.task.cset, 4, seed=t):
+            assert bool((loss_at(problem, instance, t, y) <= instance.task.loss_bound).all())
             assert bool(
-                (gradient_at(problem, world, t, y).norm(dim=-1) <= world.task.grad_bound).all()
+                (
+                    gradient_at(problem, instance, t, y).norm(dim=-1) <= instance.task.grad_bound
+                ).all()
             )
     norms = [
         (M * seen).norm(dim=(1, 2))
-        for M, seen in (problem.entries(world.streams.at(t)) for t in range(T))
+        for M, seen in (problem.entries(instance.streams.at(t)) for t in range(T))
     ]
     reach = torch.stack(norms).amax(0) + 3
-    torch.testing.assert_close(world.task.loss_bound, reach**2 / 2)
-    torch.testing.assert_close(world.task.grad_bound, world.task.cset.rho * reach)
+    torch.testing.assert_close(instance.task.loss_bound, reach**2 / 2)
+    torch.testing.assert_close(instance.task.grad_bound, instance.task.cset.rho * reach)
 
 
 def test_totals_add_up_the_losses():
-    world = world_of(SMALL, horizon=30)
-    W, S, constant, _ = world.totals
-    for y in points(world.task.cset, 4):
-        X = smat(world.task.cset.to_native(y), 5)
-        total = sum(loss_at(SMALL, world, t, y) for t in range(30))
+    instance = instance_of(SMALL, horizon=30)
+    W, S, constant, _ = instance.totals
+    for y in points(instance.task.cset, 4):
+        X = smat(instance.task.cset.to_native(y), 5)
+        total = sum(loss_at(SMALL, instance, t, y) for t in range(30))
         torch.testing.assert_close((W * X * X / 2 - S * X).sum((1, 2)) + constant, total)
     assert W.equal(W.mT) and S.equal(S.mT)
 
 
 def test_losses_are_added_up_once_a_run():
-    first, before = world_of(SMALL, horizon=12, seed=90), completion._totals.cache_info().misses
+    first, before = instance_of(SMALL, horizon=12, seed=90), completion._totals.cache_info().misses
     # the losses do not depend on the mode
-    again = world_of(replace(SMALL, mode="psd"), horizon=12, seed=90)
+    again = instance_of(replace(SMALL, mode="psd"), horizon=12, seed=90)
     assert again.totals is first.totals and completion._totals.cache_info().misses == before
     for problem, horizon, seed in (
         (SMALL, 13, 90),
         (SMALL, 12, 91),
         (MatrixCompletion(5, 2), 12, 90),
     ):
-        assert world_of(problem, horizon=horizon, seed=seed).totals is not first.totals
+        assert instance_of(problem, horizon=horizon, seed=seed).totals is not first.totals
     assert completion._totals.cache_info().misses == before + 3
     for seed in range(200, 200 + 2 * completion.KEPT):
-        world_of(SMALL, horizon=3, seed=seed)
+        instance_of(SMALL, horizon=3, seed=seed)
     assert completion._totals.cache_info().currsize == completion.KEPT
 
 
 def test_a_trial_has_the_same_losses_alone():
-    batch, alone = world_of(SMALL, 5, seed=20), world_of(SMALL, 1, seed=23)
-    torch.testing.assert_close(take(batch, [3]).task.loss_bound, alone.task.loss_bound)
+    batch, alone = instance_of(SMALL, 5, seed=20), instance_of(SMALL, 1, seed=23)
+    torch.testing.assert_close(tree_take(batch, [3]).task.loss_bound, alone.task.loss_bound)
     y = points(alone.task.cset, 1)[1]
     torch.testing.assert_close(
         loss_at(SMALL, batch, 4, y.expand(5, -1))[3:4], loss_at(SMALL, alone, 4, y)
@@ -155,7 +157,7 @@ def test_a_trial_has_the_same_losses_alone():
 
 
 def test_sizes_of_the_bounds():
-    task = world_of(MatrixCompletion(mode="nuclear"), 10, 1023).task
+    task = instance_of(MatrixCompletion(mode="nuclear"), 10, 1023).task
     assert task.loss_bound.mean().item() == pytest.approx(
         8650, abs=400
     ) and task.grad_bound.mean().item() == pytest.approx(530, abs=12)

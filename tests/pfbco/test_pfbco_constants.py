@@ -10,7 +10,7 @@ from companion.pfbco.experiments.growth import TABLE_1
 from companion.pfbco.proofs import lemmas
 from paperlib.maths.sets import Ball, SubSimplex
 from paperlib.pfbco.learners.pfbco import PFBCO
-from paperlib.pfbco.model import Task, sigma
+from paperlib.pfbco.model import Task, step_size
 from paperlib.pfbco.theory import constants as theory
 from paperlib.pfbco.theory.constants import Setting, unit_ball
 
@@ -71,10 +71,10 @@ def test_doubling_adds_up():
 def test_vacuity_in_the_papers_settings(horizon, constants, c, ratio, first):
     s, bound = Setting(*constants, c=c), theory.theorem_1
     found = theory.first_informative(bound, s)
-    assert theory.excess(bound, s, horizon) == pytest.approx(ratio, rel=0.015)
+    assert theory.vacuity_ratio(bound, s, horizon) == pytest.approx(ratio, rel=0.015)
     assert found == pytest.approx(first, rel=0.025)
     assert lemmas.rule_of_thumb(s) < found < 2 * lemmas.rule_of_thumb(s)
-    assert theory.excess(bound, s, found * 2) < 1
+    assert theory.vacuity_ratio(bound, s, found * 2) < 1
 
 
 def test_vacuity_is_that_of_the_worst_trial():
@@ -142,9 +142,9 @@ def test_sums_and_smoothing():
     assert lemmas.steps_total(3) == pytest.approx(1 + 2**-0.2 + 3**-0.2)
     # mean of v^2 / 2 on [-1, 1]
     assert lemmas.smoothed_quadratic(0.0, 1.0, 1) == pytest.approx(1 / 6)
-    assert sigma(np.array([1.0, 32.0])) == pytest.approx([sigma(1), sigma(32)]) and sigma(
-        32
-    ) == pytest.approx(0.25)
+    assert step_size(np.array([1.0, 32.0])) == pytest.approx(
+        [step_size(1), step_size(32)]
+    ) and step_size(32) == pytest.approx(0.25)
 
 
 def test_other_bounds():

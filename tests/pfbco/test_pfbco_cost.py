@@ -20,7 +20,7 @@ from paperlib.core.streams import Streams
 from paperlib.learners.wrapper import Doubling
 from paperlib.maths.sets import Ball
 from paperlib.pfbco import FKM, BallLinear, MatrixCompletion, QuadraticPolytope
-from paperlib.pfbco.probes import leaves
+from paperlib.pfbco.probes import leaves_set
 from paperlib.play import play
 
 PROBLEM = QuadraticPolytope(3, 2)
@@ -67,7 +67,7 @@ class OnSlow:
     def init(self, trials, horizon, draw, **tkwargs):
         return None
 
-    def context(self, world, t):
+    def context(self, instance, t):
         return self
 
 
@@ -98,10 +98,10 @@ class Steep:
     def init(self, trials, horizon, draw, **tkwargs):
         return None
 
-    def context(self, world, t):
+    def context(self, instance, t):
         return self
 
-    def respond(self, world, t, action, wants, draw):
+    def respond(self, instance, t, action, wants, draw):
         self.asked.append((t, wants))
         if wants == "gradient":
             time.sleep(0.01)
@@ -164,7 +164,7 @@ def test_steps_that_leave_the_set():
     streams, cset = Streams(0, range(200)), Ball.of(2)
     u = streams.at(3).sphere("direction", 2)
     seen = type("Round", (), {})()
-    seen.context, seen.world, seen.t = (
+    seen.context, seen.instance, seen.t = (
         type("T", (), {"cset": cset}),
         type("W", (), {"streams": streams}),
         3,
@@ -174,9 +174,9 @@ def test_steps_that_leave_the_set():
         torch.linspace(-0.4, 0.4, 200, dtype=torch.float64),
     )
     # A step of length eta |f| n / delta = 5 |f| from 0, against a ball of radius 1 - alpha = .9.
-    assert leaves(seen).tolist() == (5 * seen.feedback.abs() > 0.9).tolist()
+    assert leaves_set(seen).tolist() == (5 * seen.feedback.abs() > 0.9).tolist()
     seen.before = Point(-0.8 * u)
-    assert leaves(seen).tolist() == ((-0.8 - 5 * seen.feedback).abs() > 0.9).tolist()
+    assert leaves_set(seen).tolist() == ((-0.8 - 5 * seen.feedback).abs() > 0.9).tolist()
 
 
 def test_the_probe_counts_the_rounds_in_which_the_projection_moves():
@@ -188,7 +188,7 @@ def test_the_probe_counts_the_rounds_in_which_the_projection_moves():
         3,
         record="all",
         probes={
-            "leaves": Probe(leaves, "sum"),
+            "leaves": Probe(leaves_set, "sum"),
             "far": Probe(
                 lambda seen: (
                     torch.linalg.vector_norm(seen.after.base.x, dim=1) / (1 - seen.after.base.alpha)

@@ -15,7 +15,7 @@ from scipy.stats import ks_2samp
 from companion.pfbco.problems.portfolio import Portfolio
 from paperlib.asktell import AskTell
 from paperlib.core.streams import Streams
-from paperlib.core.trees import take
+from paperlib.core.trees import tree_take
 from paperlib.pfbco import (
     FKM,
     PFBCO,
@@ -31,7 +31,7 @@ from paperlib.pfbco import (
     practical,
 )
 from paperlib.pfbco.learners.block import minimize
-from paperlib.pfbco.model import Heard, sigma
+from paperlib.pfbco.model import LossMoments, step_size
 from paperlib.play import play
 
 COS = (1, 0, -1, 0)
@@ -69,7 +69,7 @@ def test_the_trajectory_by_hand():
         [(0, 0), (0.2332582479, 0), (-0.7081091411, 0), (1.2219291066, 0)],
         1e-9,
     )
-    close([sigma(t) for t in (1, 2, 3, 4)], [1, 0.7578582833, 0.6443940150, 0.5743491775], 1e-9)
+    close([step_size(t) for t in (1, 2, 3, 4)], [1, 0.7578582833, 0.6443940150, 0.5743491775], 1e-9)
     assert sum(x.item() for x in played.heard) == pytest.approx(-0.2378472893, abs=1e-9)
 
 
@@ -113,7 +113,7 @@ def on_simplex(z, s):
 
 
 def shape_of(name, trial):
-    cset = take(SETS[name], [trial]) if len(SETS[name].D) > 1 else SETS[name]
+    cset = tree_take(SETS[name], [trial]) if len(SETS[name].D) > 1 else SETS[name]
     n, D, R = cset.dim, cset.D.item(), cset.R.item()
     if name == "ball":
         return Shape(
@@ -360,7 +360,7 @@ def test_learners_are_their_references(which, name, anytime):
 def test_moments_are_those_of_numpy():
     f, heard = (
         np.random.default_rng(0).normal(size=(9, 3)) * [1.0, 1e-3, 50.0] + [0.0, 1e6, 3.0],
-        Heard.none(3, **TKWARGS),
+        LossMoments.none(3, **TKWARGS),
     )
     assert heard.spread().tolist() == [1, 1, 1]
     for t in range(9):
@@ -376,7 +376,7 @@ def test_moments_are_those_of_numpy():
 
 @pytest.mark.parametrize("constant, spread", [(0.0, 1.0), (5.0, 1.0), (1e9, 1.0)])
 def test_constant_losses_have_no_spread(constant, spread):
-    heard = Heard.none(2, **TKWARGS)
+    heard = LossMoments.none(2, **TKWARGS)
     for _ in range(8):
         heard = heard.hear(torch.full((2,), constant, **TKWARGS), torch.ones(1))
     assert heard.spread().tolist() == [spread] * 2
@@ -655,12 +655,12 @@ def test_portfolios_are_fully_invested_whatever_the_feedback():
 
 def test_play_gives_what_steps_by_hand_give():
     problem = Portfolio(4, "synthetic")
-    world = problem.init(3, 40, Streams(0, range(3)).at(-1), **TKWARGS)
+    instance = problem.init(3, 40, Streams(0, range(3)).at(-1), **TKWARGS)
     draw = Streams(0, range(3)).at
     by_hand = run(
         Doubling(PFBCO(0.1)),
-        world.task,
-        lambda t, y: problem.respond(world, t, y, "loss", draw(t))[0],
+        instance.task,
+        lambda t, y: problem.respond(instance, t, y, "loss", draw(t))[0],
         40,
     )
     close(play(Doubling(PFBCO(0.1)), problem, 40, 3)["regret"][:, -1], sum(by_hand.heard), 1e-12)
@@ -694,7 +694,7 @@ def test_lemmas_hold_in_every_round(name, rounds, c):
         ).all()
         free = before.x1 - before.A / 2
         h = ((before.x - star) * (before.x + star - 2 * free)).sum(1)
-        assert (h >= -1e-9 * D**2).all() and (h <= KAPPA * D**2 * sigma(t) + 1e-9).all()
+        assert (h >= -1e-9 * D**2).all() and (h <= KAPPA * D**2 * step_size(t) + 1e-9).all()
         assert (norm(before.x - star) <= math.sqrt(KAPPA) * D * t**-0.2 + 1e-9).all()
         moved = leader(context, after.x1, after.A, alpha)
         assert (norm(star - moved) <= eta * norm(g) / 2 + 1e-9).all()
@@ -884,13 +884,13 @@ def test_an_oracle_that_maximizes_is_found_out():
 
 def test_ask_and_tell_take_a_task_of_one_trial_without_its_dimension():
     one = torch.tensor(1.0, **TKWARGS)
-    context = task(take(SETS["packings"], [0]))._replace(loss_bound=one, grad_bound=one)
+    context = task(tree_take(SETS["packings"], [0]))._replace(loss_bound=one, grad_bound=one)
     context = context._replace(
         cset=type(context.cset)(*(x[0] if isinstance(x, torch.Tensor) else x for x in context.cset))
     )
     user = AskTell(PFBCO(0.5), context, horizon=20)
     f = linear(4, 1)
-    batch = run(PFBCO(0.5), task(take(SETS["packings"], [0])), f, 20, [0])
+    batch = run(PFBCO(0.5), task(tree_take(SETS["packings"], [0])), f, 20, [0])
     for t in range(20):
         y = user.ask()
         close(y, batch.played[t][0], 1e-12)
@@ -935,8 +935,8 @@ def test_feedback_is_taken_on_the_point_asked_for_alone(learner):
 
 def test_losses_that_are_not_finite_name_round_and_trial():
     class Broken(Portfolio):
-        def respond(self, world, t, action, wants, draw):
-            feedback, gap = super().respond(world, t, action, wants, draw)
+        def respond(self, instance, t, action, wants, draw):
+            feedback, gap = super().respond(instance, t, action, wants, draw)
             return torch.where((torch.arange(len(action)) == 1) & (t == 4), math.nan, feedback), gap
 
     with pytest.raises(ValueError, match="in round 5, trial 1"):

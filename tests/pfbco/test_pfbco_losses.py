@@ -20,7 +20,7 @@ from companion.pfbco.experiments.losses import (
     relative_difference,
 )
 from companion.pfbco.experiments.settings import RIVALS, learners
-from companion.verdicts import claim, decide
+from companion.verdicts import decide, find_claim
 from paperlib import stats
 from paperlib.core.trace import Trace
 from paperlib.pfbco.problems.completion import MatrixCompletion
@@ -72,7 +72,7 @@ def test_decline_is_of_the_mean_curve():
     assert decline(trace(losses)).estimate == pytest.approx(1 / 1.5)
     rising = decline(trace(np.tile(np.arange(1.0, 9), (4, 1))))
     assert (rising.estimate, rising.low, rising.high) == (1, 1, 1) and decide(
-        claim("pfbco.C1a.final"), 1, (1, 1)
+        find_claim("pfbco.C1a.final"), 1, (1, 1)
     ) == "fails"
 
 
@@ -134,19 +134,19 @@ def test_relative_difference():
     b = RNG.uniform(1, 2, 12)
     found = relative_difference(1.01 * b, b)
     assert found.estimate == pytest.approx(0.01) and found.low < 0.01 < found.high and found.n == 12
-    assert decide(claim("pfbco.N1.a"), found.estimate, (found.low, found.high)) == "holds"
+    assert decide(find_claim("pfbco.N1.a"), found.estimate, (found.low, found.high)) == "holds"
     apart = relative_difference(1.05 * b, b)
-    assert decide(claim("pfbco.N1.a"), apart.estimate, (apart.low, apart.high)) == "fails"
+    assert decide(find_claim("pfbco.N1.a"), apart.estimate, (apart.low, apart.high)) == "fails"
     negative = relative_difference(-1.01 * b, -b)  # a loss below 0
     assert negative.estimate == pytest.approx(0.01) and negative.low < 0.01 < negative.high
     share = relative_difference(1.01 * b, b, gain=b / 4)
     assert share[:3] == pytest.approx([4 * x for x in found[:3]]) and "gain" in share.method
-    assert decide(claim("pfbco.N1.c"), share.estimate, (share.low, share.high)) == "fails"
+    assert decide(find_claim("pfbco.N1.c"), share.estimate, (share.low, share.high)) == "fails"
 
 
 def test_tables_must_agree():
     interval = lambda low, high: stats.Interval((low + high) / 2, low, high, 10, "x")
-    of = lambda found: decide(claim("pfbco.C6.b.pf"), found.estimate, (found.low, found.high))
+    of = lambda found: decide(find_claim("pfbco.C6.b.pf"), found.estimate, (found.low, found.high))
     assert of(agreed({"a": interval(1.1, 1.2), "b": interval(1.3, 1.4)})) == "holds"
     assert of(agreed({"a": interval(1.1, 1.2), "b": interval(0.8, 0.9)})) == "inconclusive"
     assert of(agreed({"a": interval(0.7, 0.8), "b": interval(0.8, 0.9)})) == "fails"

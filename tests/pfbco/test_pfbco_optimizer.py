@@ -23,7 +23,7 @@ from paperlib.pfbco import (
     smat,
     svec,
 )
-from paperlib.pfbco.probes import own
+from paperlib.pfbco.probes import own_state
 
 BOX = {"C": [[-1.0, 0.0], [0.0, -1.0], [1.0, 1.0]], "d": [0.0, 0.0, 1.0]}
 
@@ -149,7 +149,7 @@ def test_it_is_the_learner_in_other_coordinates(settings, learner, horizon):
     for t in range(40):
         x = user.ask()
         np.testing.assert_allclose(x, TRIANGLE.to_native(reference.played[t])[0], atol=1e-12)
-        np.testing.assert_allclose(own(user.state).x, reference.base(t).x, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(own_state(user.state).x, reference.base(t).x, rtol=0, atol=1e-12)
         user.tell(f(x))
     assert user.rounds == 40
 
@@ -157,7 +157,7 @@ def test_it_is_the_learner_in_other_coordinates(settings, learner, horizon):
 def test_a_set_in_single_precision_is_computed_with_in_double():
     user = Optimizer(Ball.of(3, dtype=torch.float32))
     play(user, lambda x: x.sum(), 10)
-    assert own(user.state).x.dtype == own(user.state).eta.dtype == torch.float64
+    assert own_state(user.state).x.dtype == own_state(user.state).eta.dtype == torch.float64
 
 
 # ---- what to use in the end --------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ def test_the_answer_is_not_the_start_where_an_epoch_begins(answer):
     user = Optimizer(TRIANGLE, answer=answer, **GUARANTEE | {"loss_bound": 1.0})
     start = user.center
     play(user, f, 1023)
-    np.testing.assert_allclose(TRIANGLE.to_native(own(user.state).x)[0], start, atol=1e-12)
+    np.testing.assert_allclose(TRIANGLE.to_native(own_state(user.state).x)[0], start, atol=1e-12)
     assert f(user.center) < 0.9 * f(start)
     before = user.center
     play(user, f, 700)
@@ -215,7 +215,7 @@ def test_the_answer_with_a_horizon_is_that_of_the_rounds_so_far():
         last.tell(f(last.ask())), mean.tell(f(mean.ask()))
         iterates.append(last.center)
         np.testing.assert_allclose(
-            TRIANGLE.to_native(own(last.state).x)[0], last.center, atol=1e-12
+            TRIANGLE.to_native(own_state(last.state).x)[0], last.center, atol=1e-12
         )
         np.testing.assert_allclose(mean.center, np.mean(iterates[:-1], 0), atol=1e-12)
 
@@ -233,7 +233,7 @@ def test_a_file_has_both_answers(tmp_path):
 
 def test_a_told_diameter_is_that_of_the_rates():
     """eta is in proportion to D, which from widths along the axes is sqrt(3) times too large here."""
-    rate = lambda **told: own(
+    rate = lambda **told: own_state(
         Optimizer(
             oracle_set(l1_oracle, np.zeros(3), 1 / np.sqrt(3), **told), loss_bound=1.0, horizon=9
         ).state
@@ -297,7 +297,7 @@ def test_numbers_of_any_kind_are_heard(loss):
         warnings.simplefilter("error")
         one.ask(), one.tell(loss), two.ask(), two.tell(2.0)
     assert np.array_equal(one.center, two.center) and torch.equal(
-        own(one.state).heard.mean, own(two.state).heard.mean
+        own_state(one.state).heard.mean, own_state(two.state).heard.mean
     )
 
 
@@ -374,7 +374,7 @@ def test_losses_whose_squares_overflow_are_refused_without_a_bound():
         ValueError, match=r"loss=-1e\+151 in round 10, trial 0; allowed: up to 1e\+150"
     ):
         user.tell(-1e151)
-    assert user.state is before and own(user.state).heard.deviation.isfinite().all()
+    assert user.state is before and own_state(user.state).heard.deviation.isfinite().all()
     bounded = Optimizer(TRIANGLE, loss_bound=1e200)
     play(bounded, lambda x: 1e200 * x[0], 31)
     assert np.isfinite(bounded.center).all() and not np.array_equal(
@@ -394,7 +394,11 @@ def test_a_spread_within_rounding_of_the_mean_counts_as_none():
 def test_exploration_may_be_wider_with_a_horizon():
     """delta = c T^{-1/5}, at most the radius of the ball inside, 1."""
     user = Optimizer(Ball.of(2), c=2.0, loss_bound=1.0, horizon=32)
-    assert own(user.state).delta.item() == own(user.state).alpha.item() == pytest.approx(1.0)
+    assert (
+        own_state(user.state).delta.item()
+        == own_state(user.state).alpha.item()
+        == pytest.approx(1.0)
+    )
     for c, settings in (
         (2.01, {"horizon": 32, "loss_bound": 1.0}),
         (2.0, {}),

@@ -13,7 +13,7 @@ from companion.pfbco.problems.portfolio import Portfolio, choose, market, price_
 from paperlib.core.describe import describe
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
-from paperlib.core.trees import take
+from paperlib.core.trees import tree_take
 from paperlib.learners.wrapper import Doubling
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.ocg import StochOCG
@@ -26,7 +26,7 @@ SMALL = Portfolio(stocks=6, table="synthetic")
 DAYS = np.arange("2013-02-14", "2013-03-02", dtype="datetime64[D]")
 
 
-def world_of(problem, trials=4, horizon=50, seed=0):
+def instance_of(problem, trials=4, horizon=50, seed=0):
     trials = range(trials) if isinstance(trials, int) else trials
     return problem.init(len(trials), horizon, Streams(seed, trials).at(-1), **TKWARGS)
 
@@ -103,7 +103,7 @@ def test_a_missing_table_is_replaced_by_name_or_missed_aloud(monkeypatch, tmp_pa
         choose("real")
     market.cache_clear()
     with pytest.raises(FileNotFoundError, match="How to get it"):
-        world_of(Portfolio())
+        instance_of(Portfolio())
     market.cache_clear()
     with pytest.raises(ValueError, match="data='guess'"):
         choose("guess")
@@ -140,34 +140,36 @@ def test_the_real_tables(table, complete, least, most):
 
 
 def test_losses_and_gradients_are_those_of_the_drawn_stocks():
-    world, all_ratios = world_of(SMALL), market("synthetic").ratios
-    y = world.task.cset.project(
+    instance, all_ratios = instance_of(SMALL), market("synthetic").ratios
+    y = instance.task.cset.project(
         3 * torch.randn(4, 6, generator=torch.Generator().manual_seed(0), **TKWARGS), 0.9
     )
     for t in (0, 17):
-        loss, gap = SMALL.respond(world, t, y, "loss", world.streams.at(t))
-        gradient, same = SMALL.respond(world, t, y, "gradient", world.streams.at(t))
+        loss, gap = SMALL.respond(instance, t, y, "loss", instance.streams.at(t))
+        gradient, same = SMALL.respond(instance, t, y, "gradient", instance.streams.at(t))
         assert loss.equal(gap) and loss.equal(same)
         for row in range(4):
-            r, x = all_ratios[t, world.stocks[row]], (y[row].numpy() + 1) / 12
+            r, x = all_ratios[t, instance.stocks[row]], (y[row].numpy() + 1) / 12
             assert loss[row].item() == pytest.approx(-np.log(r @ x), rel=1e-12)
             slope = [
-                (loss_at(SMALL, world, t, y + h) - loss_at(SMALL, world, t, y - h))[row].item()
+                (loss_at(SMALL, instance, t, y + h) - loss_at(SMALL, instance, t, y - h))[
+                    row
+                ].item()
                 / 2e-6
                 for h in 1e-6 * torch.eye(6, **TKWARGS)
             ]
             np.testing.assert_allclose(gradient[row], slope, rtol=1e-5)
-    np.testing.assert_array_equal(world.history(20)[:, 17], world.relatives(17))
+    np.testing.assert_array_equal(instance.history(20)[:, 17], instance.relatives(17))
     with pytest.raises(ValueError, match="wants='reward'"):
-        SMALL.respond(world, 0, y, "reward", None)
+        SMALL.respond(instance, 0, y, "reward", None)
 
 
 def test_stocks_are_drawn_without_replacement_and_evenly():
-    world = world_of(replace(SMALL, stocks=100), 300)
-    assert all(len(set(row.tolist())) == 100 for row in world.stocks) and bool(
-        (world.stocks.diff(dim=1) > 0).all()
+    instance = instance_of(replace(SMALL, stocks=100), 300)
+    assert all(len(set(row.tolist())) == 100 for row in instance.stocks) and bool(
+        (instance.stocks.diff(dim=1) > 0).all()
     )
-    counts = np.bincount(world.stocks.flatten(), minlength=470)
+    counts = np.bincount(instance.stocks.flatten(), minlength=470)
     # binomial: 7.1
     assert (
         len(counts) == 470
@@ -177,9 +179,9 @@ def test_stocks_are_drawn_without_replacement_and_evenly():
 
 
 def test_a_trial_is_the_same_alone():
-    batch, alone = world_of(SMALL, 5, seed=20), world_of(SMALL, 1, seed=23)
-    assert take(batch, [3]).stocks.equal(alone.stocks)
-    torch.testing.assert_close(take(batch, [3]).task.loss_bound, alone.task.loss_bound)
+    batch, alone = instance_of(SMALL, 5, seed=20), instance_of(SMALL, 1, seed=23)
+    assert tree_take(batch, [3]).stocks.equal(alone.stocks)
+    torch.testing.assert_close(tree_take(batch, [3]).task.loss_bound, alone.task.loss_bound)
     assert (
         batch.ratios.equal(alone.ratios) and len({tuple(row.tolist()) for row in batch.stocks}) == 5
     )
@@ -188,12 +190,14 @@ def test_a_trial_is_the_same_alone():
 @pytest.mark.parametrize("c", [0.1, 1.0])
 def test_bounds_are_those_of_the_points_that_are_touched(c):
     problem, T = replace(SMALL, c=c), 63
-    world, ratios = world_of(problem, 4, T), market("synthetic").ratios[:T]
+    instance, ratios = instance_of(problem, 4, T), market("synthetic").ratios[:T]
     for row in range(4):
-        r = ratios[:, world.stocks[row]]
+        r = ratios[:, instance.stocks[row]]
         wealth = r.min() * c * T**-0.2 * (1 - 6**-0.5) / 2
-        assert world.task.loss_bound[row].item() == pytest.approx(-np.log(wealth))
-        assert world.task.grad_bound[row].item() == pytest.approx(6**0.5 * r.max() / (12 * wealth))
+        assert instance.task.loss_bound[row].item() == pytest.approx(-np.log(wealth))
+        assert instance.task.grad_bound[row].item() == pytest.approx(
+            6**0.5 * r.max() / (12 * wealth)
+        )
     for learner in (PFBCO(c), PFBCO(c, tie="vertex"), PFBCO(c, sham=True), FKM(c)):
         trace = play(
             Doubling(learner),
@@ -203,7 +207,9 @@ def test_bounds_are_those_of_the_points_that_are_touched(c):
             record=1,
             probes={
                 "steepest": Probe(
-                    lambda seen: gradient_at(problem, seen.world, seen.t, seen.action).norm(dim=-1),
+                    lambda seen: gradient_at(problem, seen.instance, seen.t, seen.action).norm(
+                        dim=-1
+                    ),
                     "max",
                 ),
                 "invested": Probe(
@@ -213,7 +219,7 @@ def test_bounds_are_those_of_the_points_that_are_touched(c):
         )
         assert not trace["report.above"].any()
         if isinstance(learner, PFBCO):
-            assert (trace["steepest"][:, -1] <= world.task.grad_bound.numpy()).all()
+            assert (trace["steepest"][:, -1] <= instance.task.grad_bound.numpy()).all()
             assert (trace["invested"][:, -1] >= c * T**-0.2 * (1 - 6**-0.5) / 2).all()
 
 
@@ -255,7 +261,7 @@ def test_an_infinite_loss_is_refused_by_round_and_trial():
 def test_a_lost_portfolio_is_heard(wants, value):
     """In the row that lost everything, and where the gradient would be finite too."""
     y = torch.tensor([[0.0], [0.0], [value], [0.0]], **TKWARGS).expand(4, 6)
-    heard, gap = SMALL.respond(world_of(SMALL), 0, y, wants, None)
+    heard, gap = SMALL.respond(instance_of(SMALL), 0, y, wants, None)
     assert gap.isposinf().tolist() == [False, False, True, False] and heard.reshape(
         4, -1
     ).isfinite().all(1).tolist() == [True, True, False, True]
@@ -264,20 +270,20 @@ def test_a_lost_portfolio_is_heard(wants, value):
 @pytest.mark.parametrize("wants", ["loss", "gradient"])
 def test_an_infinite_loss_may_be_recorded(wants):
     problem = replace(SMALL, allow_infinite=True)
-    world = world_of(problem)
+    instance = instance_of(problem)
     y = torch.zeros(4, 6, **TKWARGS)
     y[1] = -1.0
-    heard, gap = problem.respond(world, 0, y, wants, None)
+    heard, gap = problem.respond(instance, 0, y, wants, None)
     assert (
         gap.isinf().tolist() == [False, True, False, False]
         and bool(gap[1] > 0)
         and not heard[1].any()
         and heard.isfinite().all()
     )
-    before, _ = SMALL.respond(world, 0, y[[0, 0, 2, 3]], wants, None)
+    before, _ = SMALL.respond(instance, 0, y[[0, 0, 2, 3]], wants, None)
     assert heard[[0, 2, 3]].equal(before[[0, 2, 3]])
     y[2] = torch.nan  # no loss at all: never recorded as infinite
-    assert problem.respond(world, 0, y, wants, None)[0][2].isnan().all()
+    assert problem.respond(instance, 0, y, wants, None)[0][2].isnan().all()
 
 
 def test_a_lost_trial_stays_lost():
@@ -345,7 +351,7 @@ def test_average_losses_of_real_portfolios(table, c, expected, bounds):
         found = play(Doubling(LEARNERS[name](c)), problem, T, 10, record=1)["regret"][:, -1] / T
         assert found.mean() == pytest.approx(mean, abs=within), name
     if bounds:
-        task = world_of(problem, 10, T).task
+        task = instance_of(problem, 10, T).task
         assert task.loss_bound.mean().item() == pytest.approx(
             bounds[0], abs=0.3
         ) and task.grad_bound.mean().item() == pytest.approx(bounds[1], rel=0.3)
@@ -365,7 +371,7 @@ def test_average_losses_of_real_portfolios(table, c, expected, bounds):
 )
 def test_more_than_the_market_has_is_refused(problem, horizon, match):
     with pytest.raises(ValueError, match=match):
-        world_of(problem, 2, horizon)
+        instance_of(problem, 2, horizon)
 
 
 @pytest.mark.parametrize(

@@ -27,26 +27,26 @@ PF = PFBCO(0.3)
 def rounds(learner, problem, horizon=9, trials=3, seed=0):
     """Round by round, as ``play`` shows them."""
     streams, tkwargs = Streams(seed, range(trials)), {"dtype": torch.float64, "device": "cpu"}
-    world = problem.init(trials, horizon, streams.at(-1), **tkwargs)
-    state = learner.init(trials, problem.context(world, 0), horizon, streams.at(-1), **tkwargs)
+    instance = problem.init(trials, horizon, streams.at(-1), **tkwargs)
+    state = learner.init(trials, problem.context(instance, 0), horizon, streams.at(-1), **tkwargs)
     for t in range(horizon):
-        draw, task = streams.at(t), problem.context(world, t)
+        draw, task = streams.at(t), problem.context(instance, t)
         action, before = learner.select(state, task, draw)
-        feedback, _ = problem.respond(world, t, action, learner.wants, draw)
+        feedback, _ = problem.respond(instance, t, action, learner.wants, draw)
         state = learner.update(before, task, action, feedback, draw)
-        yield Round(t, world, before, task, action, feedback, state)
+        yield Round(t, instance, before, task, action, feedback, state)
 
 
 @pytest.mark.parametrize("learner", [PF, Doubling(PF), Doubling(StochOCG()), StochOCG()], ids=repr)
 @pytest.mark.parametrize("problem", [QP, BallQuadratic(2)], ids=repr)
 def test_losses_of_center_and_of_played_point(learner, problem):
     for seen in rounds(learner, problem):
-        draw, x = seen.world.streams.at(seen.t), probes.own(seen.before).x
+        draw, x = seen.instance.streams.at(seen.t), probes.own_state(seen.before).x
         center, played = (
             probes.CenterLoss(problem)(seen),
-            loss_at(problem, seen.world, seen.t, seen.action),
+            loss_at(problem, seen.instance, seen.t, seen.action),
         )
-        assert center.equal(problem.respond(seen.world, seen.t, x, "loss", draw)[0])
+        assert center.equal(problem.respond(seen.instance, seen.t, x, "loss", draw)[0])
         if learner.wants == "gradient":
             assert center.equal(played) and x.equal(seen.action)
         else:
@@ -76,7 +76,7 @@ def test_the_estimate_is_what_the_learner_adds(learner):
     for seen in rounds(learner, QP):
         found = probes.gradient_norm(seen)
         step, _ = learner.estimate(
-            seen.before, seen.context, seen.feedback, seen.world.streams.at(seen.t)
+            seen.before, seen.context, seen.feedback, seen.instance.streams.at(seen.t)
         )
         torch.testing.assert_close(found, torch.linalg.vector_norm(step, dim=1) / seen.before.eta)
         assert bool(
@@ -105,7 +105,7 @@ def test_the_noise_is_what_the_learner_adds(learner, deviation):
 )
 def test_tracking_is_measured_from_the_minimizer_of_a_generic_solver(learner):
     for seen in rounds(learner, QP, 12):
-        state, cset = probes.own(seen.before), seen.context.cset
+        state, cset = probes.own_state(seen.before), seen.context.cset
         assert state.rounds == (
             seen.t if state is seen.before else seen.t + 1 - 2 ** ((seen.t + 1).bit_length() - 1)
         )

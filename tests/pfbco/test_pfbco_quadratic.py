@@ -23,27 +23,27 @@ TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 SMALL = QuadraticPolytope(3, 2)
 
 
-def world_of(problem, horizon=20, trials=3, seed=0):
+def instance_of(problem, horizon=20, trials=3, seed=0):
     trials = range(trials) if isinstance(trials, int) else trials
     return problem.init(len(trials), horizon, Streams(seed, trials).at(-1), **TKWARGS)
 
 
-def interior(world, seed=1):
+def interior(instance, seed=1):
     """A point inside each polytope, R x n."""
-    y = torch.from_numpy(np.random.default_rng(seed).normal(size=world.task.cset.center.shape))
-    return 0.8 * world.task.cset.project(3 * y)
+    y = torch.from_numpy(np.random.default_rng(seed).normal(size=instance.task.cset.center.shape))
+    return 0.8 * instance.task.cset.project(3 * y)
 
 
 @pytest.mark.parametrize(
     "problem", [SMALL, QuadraticPolytope(1, 1), QuadraticPolytope(4, 6)], ids=repr
 )
 def test_loss_and_gradient(problem):
-    world = world_of(problem)
-    cset, y = world.task.cset, interior(world).requires_grad_()
+    instance = instance_of(problem)
+    cset, y = instance.task.cset, interior(instance).requires_grad_()
     for t in (0, 7):
-        draw = world.streams.at(t)
-        loss, gap = problem.respond(world, t, y, "loss", draw)
-        gradient, same = problem.respond(world, t, y, "gradient", draw)
+        draw = instance.streams.at(t)
+        loss, gap = problem.respond(instance, t, y, "loss", draw)
+        gradient, same = problem.respond(instance, t, y, "gradient", draw)
         both = draw.normal("loss", problem.dim, problem.dim + 1).numpy()
         for i in range(3):
             x = (cset.center[i] + cset.rho[i] * y[i]).detach().numpy()
@@ -55,9 +55,9 @@ def test_loss_and_gradient(problem):
 
 
 def test_the_polytope_is_that_of_its_rows():
-    world = world_of(SMALL)
+    instance = instance_of(SMALL)
     A = Streams(0, range(3)).at(-1).uniform("problem", 2, 3)
-    cset = world.task.cset
+    cset = instance.task.cset
     corners = cset.center.unsqueeze(1) + cset.rho.view(-1, 1, 1) * cset.vertices
     assert (
         bool((corners >= -1e-9).all())
@@ -94,23 +94,26 @@ def test_bounds_are_those_of_every_vertex_and_round(problem, rounds, numbers, mo
     monkeypatch.setattr(quadratic, "ROUNDS", rounds)
     monkeypatch.setattr(quadratic, "NUMBERS", numbers)
     quadratic._task.cache_clear()
-    world = world_of(problem, 25)
+    instance = instance_of(problem, 25)
     quadratic._task.cache_clear()
     for i in range(3):
-        x = world.task.cset.center[i] + world.task.cset.rho[i] * world.task.cset.vertices[i]
+        x = (
+            instance.task.cset.center[i]
+            + instance.task.cset.rho[i] * instance.task.cset.vertices[i]
+        )
         M = G = 0.0
         for t in range(25):
-            g, w = (part[i] for part in problem.coefficients(world.streams.at(t)))
+            g, w = (part[i] for part in problem.coefficients(instance.streams.at(t)))
             M = max(M, (((x @ g.T) ** 2).sum(1) / 2 + x @ w).max().item(), -(x @ w).min().item())
             G = max(G, torch.linalg.vector_norm(x @ g.T @ g + w, dim=1).max().item())
-        assert world.task.loss_bound[i].item() == pytest.approx(M, rel=1e-12)
-        assert world.task.grad_bound[i].item() == pytest.approx(
-            world.task.cset.rho[i].item() * G, rel=1e-12
+        assert instance.task.loss_bound[i].item() == pytest.approx(M, rel=1e-12)
+        assert instance.task.grad_bound[i].item() == pytest.approx(
+            instance.task.cset.rho[i].item() * G, rel=1e-12
         )
 
 
 def test_norms_bound_where_no_vertices_are_listed():
-    exact, certified = world_of(SMALL, 25).task, world_of(replace(SMALL, most=0), 25).task
+    exact, certified = instance_of(SMALL, 25).task, instance_of(replace(SMALL, most=0), 25).task
     assert certified.cset.vertices.shape[1] == 0 and exact.cset.vertices.shape[1] > 0
     for bound in ("loss_bound", "grad_bound"):
         ratio = getattr(certified, bound) / getattr(exact, bound)
@@ -118,55 +121,55 @@ def test_norms_bound_where_no_vertices_are_listed():
 
 
 def test_losses_of_a_run_stay_below_the_bounds():
-    world, problem = world_of(SMALL, 200, 5), SMALL
+    instance, problem = instance_of(SMALL, 200, 5), SMALL
     seen, steep = torch.zeros(5).double(), torch.zeros(5).double()
     for t in range(200):
         y, draw = (
-            world.task.cset.lmo(torch.from_numpy(np.random.default_rng(t).normal(size=(5, 3)))),
-            world.streams.at(t),
+            instance.task.cset.lmo(torch.from_numpy(np.random.default_rng(t).normal(size=(5, 3)))),
+            instance.streams.at(t),
         )
-        seen = torch.maximum(seen, loss_at(problem, world, t, y).abs())
+        seen = torch.maximum(seen, loss_at(problem, instance, t, y).abs())
         steep = torch.maximum(
             steep,
-            torch.linalg.vector_norm(problem.respond(world, t, y, "gradient", draw)[0], dim=1),
+            torch.linalg.vector_norm(problem.respond(instance, t, y, "gradient", draw)[0], dim=1),
         )
-    for found, bound in ((seen, world.task.loss_bound), (steep, world.task.grad_bound)):
+    for found, bound in ((seen, instance.task.loss_bound), (steep, instance.task.grad_bound)):
         assert bool((found <= bound * (1 + 1e-9)).all()) and bool((found > 0.4 * bound).all())
 
 
 def test_a_trial_is_the_same_alone_and_bounds_are_kept():
-    batch, alone = world_of(SMALL, 30, 5, seed=20).task, world_of(SMALL, 30, 1, seed=23).task
+    batch, alone = instance_of(SMALL, 30, 5, seed=20).task, instance_of(SMALL, 30, 1, seed=23).task
     assert (
         batch.loss_bound[3].equal(alone.loss_bound[0])
         and batch.grad_bound[3].equal(alone.grad_bound[0])
         and batch.cset.center[3].equal(alone.cset.center[0])
     )
-    assert world_of(SMALL, 30, 5, seed=20).task is batch
-    longer = world_of(SMALL, 300, 5, seed=20).task
+    assert instance_of(SMALL, 30, 5, seed=20).task is batch
+    longer = instance_of(SMALL, 300, 5, seed=20).task
     assert (
         longer.cset is batch.cset
         and bool((longer.loss_bound >= batch.loss_bound).all())
         and not longer.loss_bound.equal(batch.loss_bound)
     )
-    assert not world_of(SMALL, 30, 5, seed=25).task.loss_bound.equal(batch.loss_bound)
+    assert not instance_of(SMALL, 30, 5, seed=25).task.loss_bound.equal(batch.loss_bound)
 
 
 def test_the_expected_loss():
     trials = 3
-    world = world_of(SMALL, 1, trials)
-    y = interior(world)
-    losses = torch.stack([loss_at(SMALL, world, t, y) for t in range(4000)])
+    instance = instance_of(SMALL, 1, trials)
+    y = interior(instance)
+    losses = torch.stack([loss_at(SMALL, instance, t, y) for t in range(4000)])
     error = losses.std(0) / 4000**0.5
-    expected = 3 / 2 * (world.task.cset.to_native(y) ** 2).sum(-1)  # n ||x||^2 / 2
+    expected = 3 / 2 * (instance.task.cset.to_native(y) ** 2).sum(-1)  # n ||x||^2 / 2
     assert bool(((losses.mean(0) - expected).abs() < 4 * error).all())
 
 
 def test_best_point_in_hindsight():
-    world = world_of(QuadraticPolytope(4, 3), 60, 4)
-    problem, cset = QuadraticPolytope(4, 3), world.task.cset
-    Q, w = problem.total(world, 60)
+    instance = instance_of(QuadraticPolytope(4, 3), 60, 4)
+    problem, cset = QuadraticPolytope(4, 3), instance.task.cset
+    Q, w = problem.total(instance, 60)
     x0 = cset.center
-    summed = sum(loss_at(problem, world, t, torch.zeros(4, 4).double()) for t in range(60))
+    summed = sum(loss_at(problem, instance, t, torch.zeros(4, 4).double()) for t in range(60))
     torch.testing.assert_close(
         (x0.unsqueeze(1) @ Q @ x0.unsqueeze(2)).flatten() / 2 + (w * x0).sum(1), summed
     )
@@ -205,7 +208,7 @@ def test_best_point_inside_and_on_a_side():
 
 
 def test_sizes_of_the_default_polytopes():
-    task = world_of(QuadraticPolytope(), 255, 20).task
+    task = instance_of(QuadraticPolytope(), 255, 20).task
     cset, mean = task.cset, lambda x: x.mean().item()
     assert (
         mean(cset.D) == pytest.approx(14.6, abs=0.7)
@@ -243,6 +246,6 @@ def test_bad_settings_are_refused(field, value):
 
 
 def test_an_unknown_feedback_is_refused():
-    world = world_of(SMALL)
+    instance = instance_of(SMALL)
     with pytest.raises(ValueError, match="wants='reward'; allowed: loss, gradient"):
-        SMALL.respond(world, 0, interior(world), "reward", world.streams.at(0))
+        SMALL.respond(instance, 0, interior(instance), "reward", instance.streams.at(0))

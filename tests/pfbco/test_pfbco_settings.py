@@ -53,7 +53,7 @@ def test_learners_differ_in_what_they_are_named_for():
     assert {base.scale for name, base in small.items() if name != "StochOCG"} == {1.0} and small[
         "StochOCG"
     ] == StochOCG()
-    assert all(drawing.look(name) for name in found)
+    assert all(drawing.line_style(name) for name in found)
 
 
 def test_probes_sum_what_they_are_named_for():
@@ -66,19 +66,26 @@ def test_probes_sum_what_they_are_named_for():
     assert {name for name, run in runs.items() if "center" in run.series} == runs.keys() - {
         "StochOCG"
     }
-    ours, world = (
+    ours, instance = (
         runs["PF"],
         problem.init(2, horizon, Streams(0, range(2)).at(-1), dtype=torch.float64),
     )
     streams = Streams(0, range(2))
     at_center = sum(
-        loss_at(problem, world, t, torch.zeros(2, 3, dtype=torch.float64)) for t in range(horizon)
+        loss_at(problem, instance, t, torch.zeros(2, 3, dtype=torch.float64))
+        for t in range(horizon)
     )
     np.testing.assert_allclose(ours["origin"][:, -1], at_center, rtol=1e-12)
     np.testing.assert_array_equal(
         ours["constants"],
         np.stack(
-            [world.task.loss_bound, world.task.grad_bound, world.task.cset.D, world.task.cset.R], 1
+            [
+                instance.task.loss_bound,
+                instance.task.grad_bound,
+                instance.task.cset.D,
+                instance.task.cset.R,
+            ],
+            1,
         ),
     )
     delta = 0.5 * (2.0 ** np.floor(np.log2(np.arange(1, 10)))) ** -0.2
@@ -96,8 +103,8 @@ def test_fixed_points_of_a_portfolio():
     problem = Portfolio(4, "synthetic", 0.5)
     learner = learners(0.5)["PF"]
     run = play(learner, problem, 5, 3, record="all", probes=watch(problem, "PF", learner))
-    world = problem.init(3, 5, Streams(0, range(3)).at(-1), dtype=torch.float64)
-    ratios = torch.stack([world.relatives(t) for t in range(5)])
+    instance = problem.init(3, 5, Streams(0, range(3)).at(-1), dtype=torch.float64)
+    ratios = torch.stack([instance.relatives(t) for t in range(5)])
     np.testing.assert_allclose(run["uniform"][:, -1], -ratios.mean(-1).log().sum(0), atol=1e-12)
     np.testing.assert_allclose(
         run["origin"][:, -1], -(ratios.mean(-1) / 2).log().sum(0), atol=1e-12
@@ -133,16 +140,19 @@ def test_hindsight_is_below_every_fixed_point_and_the_learners_need_not_be():
         (MatrixCompletion(4, 3, "psd"), 40),
     ):
         best = hindsight(problem, horizon, 3, seed=4)
-        world, streams = (
+        instance, streams = (
             problem.init(3, horizon, Streams(4, range(3)).at(-1), dtype=torch.float64),
             Streams(4, range(3)),
         )
         points = [
-            world.task.cset.project(3 * streams.at(k).normal("test", world.task.cset.dim))
+            instance.task.cset.project(3 * streams.at(k).normal("test", instance.task.cset.dim))
             for k in range(20)
-        ] + [torch.zeros(3, world.task.cset.dim, dtype=torch.float64)]
+        ] + [torch.zeros(3, instance.task.cset.dim, dtype=torch.float64)]
         losses = np.stack(
-            [sum(loss_at(problem, world, t, y) for t in range(horizon)) / horizon for y in points]
+            [
+                sum(loss_at(problem, instance, t, y) for t in range(horizon)) / horizon
+                for y in points
+            ]
         )
         losses = np.where(np.isnan(losses), np.inf, losses)
         assert (

@@ -24,9 +24,9 @@ from companion.pfbco.proofs.replay import Replay
 from paperlib.checks import Check, Expected, Reported
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
-from paperlib.pfbco.learners.pfbco import PFBCO, RegularizedLeader, untie
-from paperlib.pfbco.model import sigma
-from paperlib.pfbco.probes import KEPT, gradient_norm, recording, tracking_ratios
+from paperlib.pfbco.learners.pfbco import PFBCO, RegularizedLeader, keep_on_zero_gradient
+from paperlib.pfbco.model import step_size
+from paperlib.pfbco.probes import KEPT, gradient_norm, recording_probes, tracking_ratios
 from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope
 from paperlib.pfbco.theory import constants as theory
@@ -36,27 +36,27 @@ from paperlib.play import play
 def test_loud_losses_are_legal_and_as_large_as_can_be():
     inner = QuadraticPolytope(3, 2)
     problem = Loud(inner)
-    world = settings.world(problem, 5, 4, 7)
+    instance = settings.instance(problem, 5, 4, 7)
     assert (
-        torch.equal(world.task.loss_bound, settings.world(inner, 5, 4, 7).task.loss_bound)
-        and len(set(world.task.loss_bound.tolist())) == 4
+        torch.equal(instance.task.loss_bound, settings.instance(inner, 5, 4, 7).task.loss_bound)
+        and len(set(instance.task.loss_bound.tolist())) == 4
     )
-    y, draw = torch.zeros(4, 3, dtype=torch.float64), world.streams.at(2)
-    loss, gap = problem.respond(world, 2, y, "loss", draw)
+    y, draw = torch.zeros(4, 3, dtype=torch.float64), instance.streams.at(2)
+    loss, gap = problem.respond(instance, 2, y, "loss", draw)
     assert (
-        torch.equal(loss, world.task.loss_bound)
-        and torch.equal(loss, problem.respond(world, 0, y + 0.1, "loss", draw)[0])
+        torch.equal(loss, instance.task.loss_bound)
+        and torch.equal(loss, problem.respond(instance, 0, y + 0.1, "loss", draw)[0])
         and not gap.any()
     )
     assert (
-        not problem.respond(world, 2, y, "gradient", draw)[0].any()
-        and problem.context(world, 3) is world.task
+        not problem.respond(instance, 2, y, "gradient", draw)[0].any()
+        and problem.context(instance, 3) is instance.task
     )
     with pytest.raises(ValueError, match="wants"):
-        problem.respond(world, 2, y, "reward", draw)
+        problem.respond(instance, 2, y, "reward", draw)
     trace = play(PFBCO(0.5), problem, 5, 4, seed=7, record="all", probes={"norm": gradient_norm})
     assert trace["norm"] == pytest.approx(
-        np.tile(3 * world.task.loss_bound[:, None] / (0.5 * 5**-0.2), 5), rel=1e-12
+        np.tile(3 * instance.task.loss_bound[:, None] / (0.5 * 5**-0.2), 5), rel=1e-12
     )
 
 
@@ -77,7 +77,7 @@ def test_loud_runs_reach_the_worst_of_all_directions(rule):
 
 def recorded(learner, problem, horizon, trials=3, seed=0):
     return play(
-        learner, problem, horizon, trials, seed=seed, record="all", probes=recording(problem)
+        learner, problem, horizon, trials, seed=seed, record="all", probes=recording_probes(problem)
     )
 
 
@@ -85,12 +85,12 @@ def leaders(learner, problem, horizon, seed=0):
     trace = play(learner, problem, horizon, 3, seed=seed, record="all", probes=KEPT)
     return {
         check.statement: check.verdict
-        for check in along_leader(trace, settings.world(problem, horizon, 3, seed).task.cset)
+        for check in along_leader(trace, settings.instance(problem, horizon, 3, seed).task.cset)
     }
 
 
 def verdicts(learner, problem, horizon, c, seed=0, task=None):
-    task = task or settings.world(problem, horizon, 3, seed).task
+    task = task or settings.instance(problem, horizon, 3, seed).task
     return {
         check.statement: check.verdict
         for check in along_run(recorded(learner, problem, horizon, seed=seed), task, c)
@@ -118,9 +118,9 @@ def test_every_statement_holds_on_every_problem(name, c):
 def test_a_record_is_what_was_played():
     """Centers, points and constants, by trial; the losses are those of the points."""
     problem, learner, T = QuadraticPolytope(3, 2), PFBCO(0.5), 6
-    trace, world = recorded(learner, problem, T, seed=3), settings.world(problem, T, 3, 3)
-    run = Replay.of(trace, world.task.cset)
-    epoch = learner.constants(world.task, T, world.task.loss_bound)
+    trace, instance = recorded(learner, problem, T, seed=3), settings.instance(problem, T, 3, 3)
+    run = Replay.of(trace, instance.task.cset)
+    epoch = learner.constants(instance.task, T, instance.task.loss_bound)
     assert (
         torch.equal(run.eta, epoch.eta)
         and run.delta.shape == run.alpha.shape == (3,)
@@ -129,13 +129,15 @@ def test_a_record_is_what_was_played():
     assert not run.x[:, 0].any() and torch.allclose(
         (run.y - run.x).norm(dim=2), run.delta.unsqueeze(1)
     )
-    losses = torch.stack([loss_at(problem, world, t, run.y[:, t]) for t in range(T)], 1)
+    losses = torch.stack([loss_at(problem, instance, t, run.y[:, t]) for t in range(T)], 1)
     assert torch.equal(run.loss, losses)
     u = torch.stack([Streams(3, range(3)).at(t).sphere("direction", 3) for t in range(T)], 1)
     assert torch.allclose(run.y - run.x, run.delta[0] * u)
     steep = torch.stack(
         [
-            problem.respond(world, t, run.y[:, t], "gradient", world.streams.at(t))[0].norm(dim=1)
+            problem.respond(instance, t, run.y[:, t], "gradient", instance.streams.at(t))[0].norm(
+                dim=1
+            )
             for t in range(T)
         ],
         1,
@@ -146,7 +148,7 @@ def test_a_record_is_what_was_played():
 def test_a_record_with_gaps_is_refused():
     trace = play(PFBCO(0.5), BallLinear(2), 10, 2, record=[5, 10], probes=KEPT)
     with pytest.raises(ValueError, match="2 of 10 rounds"):
-        Replay.of(trace, settings.world(BallLinear(2), 10, 2, 0).task.cset)
+        Replay.of(trace, settings.instance(BallLinear(2), 10, 2, 0).task.cset)
 
 
 @dataclass(frozen=True)
@@ -170,12 +172,12 @@ def test_broken_learners_and_false_bounds_are_flagged():
     assert flagged(Outside(0.9), loud, 30, 0.9) == {"Feasibility", "Rates"}
     assert {"Tracking", "Leader's step"} <= flagged(PFBCO(1.0, scale=1e-3), loud, 200, 1.0)
     assert "Accumulated estimates" in flagged(PFBCO(0.9, sham=True), loud, 30, 0.9)
-    task = settings.world(loud, 30, 3, 0).task
+    task = settings.instance(loud, 30, 3, 0).task
     assert flagged(
         PFBCO(0.9), loud, 30, 0.9, task=task._replace(loss_bound=0.9 * task.loss_bound)
     ) == {"Assumption, bounded losses", "Estimate norm", "Rates"}
     own = BallQuadratic(2, distance=1.0)
-    task = settings.world(own, 30, 3, 0).task
+    task = settings.instance(own, 30, 3, 0).task
     assert flagged(
         PFBCO(0.9), own, 30, 0.9, task=task._replace(grad_bound=0.4 * task.grad_bound)
     ) == {"Assumption, bounded gradients"}
@@ -189,7 +191,7 @@ class Broken(PFBCO):
         step, heard = self.estimate(state, task, loss, draw)
         gradient = self.seen(state, step)
         vertex = (1 - state.alpha).unsqueeze(1) * task.cset.lmo(gradient)
-        v = untie(self.tie, gradient, state.x, vertex)
+        v = keep_on_zero_gradient(self.tie, gradient, state.x, vertex)
         x = torch.lerp(state.x, v, self.share(state.rounds + 1))
         return state._replace(
             x=x, A=self.summed(state.A, step), rounds=state.rounds + 1, heard=heard
@@ -199,7 +201,7 @@ class Broken(PFBCO):
         return self.gradient(state)
 
     def share(self, t):
-        return sigma(t)
+        return step_size(t)
 
     def summed(self, A, step):
         return A + step
@@ -230,7 +232,7 @@ class Tenth(Broken):
     """Takes a tenth of each step."""
 
     def share(self, t):
-        return sigma(t) / 10
+        return step_size(t) / 10
 
 
 class Uphill(Broken):
@@ -377,21 +379,21 @@ def test_joined_checks():
 def test_recorded_parts_sum_to_the_regret():
     """The decomposition of a recorded run against the regret that ``play`` counted; not those of other losses."""
     problem, T = BallLinear(2), 32
-    trace, world = (
+    trace, instance = (
         play(PFBCO(1.0), problem, T, 8, record="all", probes=KEPT),
-        settings.world(problem, T, 8, 0),
+        settings.instance(problem, T, 8, 0),
     )
-    parts = lambda world: replay.split(
-        Replay.of(trace, world.task.cset),
-        world.vector.unsqueeze(1),
-        world.best,
+    parts = lambda instance: replay.split(
+        Replay.of(trace, instance.task.cset),
+        instance.vector.unsqueeze(1),
+        instance.best,
         trace["regret"][:, -1],
     )
     assert (
-        parts(world).regret.tolist() == trace["regret"][:, -1].tolist()
-        and lemmas.decomposition(parts(world), theory.unit_ball(2), T).verdict == "holds"
+        parts(instance).regret.tolist() == trace["regret"][:, -1].tolist()
+        and lemmas.decomposition(parts(instance), theory.unit_ball(2), T).verdict == "holds"
     )
-    elsewhere = parts(settings.world(problem, T, 8, 100))  # of other seeds
+    elsewhere = parts(settings.instance(problem, T, 8, 100))  # of other seeds
     assert lemmas.decomposition(elsewhere, theory.unit_ball(2), T).verdict == "fails"
 
 
@@ -447,8 +449,8 @@ def test_directions_that_leave_one_out_are_found():
 class Cap(BallQuadratic):
     """Losses turned upside down."""
 
-    def values(self, world, y):
-        loss, gradient = super().values(world, y)
+    def values(self, instance, y):
+        loss, gradient = super().values(instance, y)
         return -loss, -gradient
 
 

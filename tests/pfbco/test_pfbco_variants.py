@@ -81,13 +81,15 @@ def test_learners_play_alike_with_solvers(problem):
 def test_solved_asks_solvers_and_keeps_the_losses():
     problem, solved = MatrixCompletion(3, 2, "nuclear"), s.Solved(MatrixCompletion(3, 2, "nuclear"))
     streams = Streams(0, range(2))
-    worlds = [
+    instances = [
         p.init(2, 5, streams.at(-1), dtype=torch.float64, device="cpu") for p in (problem, solved)
     ]
-    before, after = problem.context(worlds[0], 0), solved.context(worlds[1], 0)
+    before, after = problem.context(instances[0], 0), solved.context(instances[1], 0)
     assert isinstance(after.cset, s.SolverSet) and after.loss_bound.equal(before.loss_bound)
     y = points(before.cset, 0.3)
-    asked = [p.respond(w, 2, y, "loss", streams.at(2)) for p, w in zip((problem, solved), worlds)]
+    asked = [
+        p.respond(w, 2, y, "loss", streams.at(2)) for p, w in zip((problem, solved), instances)
+    ]
     assert asked[0][0].equal(asked[1][0]) and asked[0][1].equal(asked[1][1])
 
 

@@ -34,7 +34,10 @@ RUNS = {
 def digests():
     """Key of every run."""
     pairs = ({"learner": learner, "problem": problem} for learner, problem in RUNS.values())
-    return {name: content.key(pair, ("paperlib.play",)).digest() for name, pair in zip(RUNS, pairs)}
+    return {
+        name: content.content_key(pair, ("paperlib.play",)).digest()
+        for name, pair in zip(RUNS, pairs)
+    }
 
 
 def renewed(change):
@@ -78,18 +81,20 @@ class Grown(GLBOMD):
 
 
 def test_named_tuples_are_told_apart_by_their_class():
-    near, far = (content.key({"kernel": kind(1.0)}).digest() for kind in (Near, Far))
+    near, far = (content.content_key({"kernel": kind(1.0)}).digest() for kind in (Near, Far))
     assert near != far
     pair = {"a": (1.0,), "b": Near(1.0)}, {"a": Near(1.0), "b": (1.0,)}
-    assert len({content.key({"inputs": held}).digest() for held in pair}) == 2  # and by their place
+    assert (
+        len({content.content_key({"inputs": held}).digest() for held in pair}) == 2
+    )  # and by their place
     same = {"a": (1.0,), "b": Near(1.0)}, {"b": Near(1.0), "a": (1.0,)}
-    assert len({content.key({"inputs": held}).digest() for held in same}) == 1
+    assert len({content.content_key({"inputs": held}).digest() for held in same}) == 1
 
 
 @pytest.mark.parametrize("odd", [{1: "a"}, Grown(5), (Grown(5),), {"a": [{2: 1}]}])
 def test_what_cannot_be_told_apart_is_refused(odd):
     with pytest.raises(ValueError, match="allowed, to be told apart"):
-        content.key({"learner": odd})
+        content.content_key({"learner": odd})
 
 
 CONSTANTS = "c, ratio = self.curvature, self.noise / self.curvature"
@@ -210,7 +215,7 @@ def test_a_docstring_may_be_all_that_there_is():
 
 def test_words_edited_under_a_running_process_do_no_harm(package, monkeypatch):
     learner, _ = RUNS["GLOC"]
-    key, file = content.key({"x": learner}), package / "paperlib/glbomd/learners/gloc.py"
+    key, file = content.content_key({"x": learner}), package / "paperlib/glbomd/learners/gloc.py"
     monkeypatch.setattr(content, "_package", frozenset(key.files))
     differs = lambda: [path.name for path in key.files if content._differs(path)]
     edit(file, *DOCSTRING)
@@ -229,7 +234,7 @@ def made(factor):
 
 
 def key(x):
-    return content.key({"x": x}).digest()
+    return content.content_key({"x": x}).digest()
 
 
 def test_captured_values_count():
@@ -289,7 +294,7 @@ def test_functions_of_a_notebook_count_with_what_they_use(monkeypatch, tmp_path,
 
 def test_defaults_of_a_nested_function_count():
     make = lambda k: lambda round, k=k: k * round.feedback
-    keys = [content.key({"probes": {"x": make(k)}}).digest() for k in (1, 2)]
+    keys = [content.content_key({"probes": {"x": make(k)}}).digest() for k in (1, 2)]
     assert keys[0] != keys[1]
 
 
@@ -301,7 +306,7 @@ def test_functions_of_one_text_are_told_apart_by_where_they_stand():
         {"a": one, "b": two, "c": one},
         {"a": one, "b": two, "c": two},
     ]
-    keys = [content.key({"probes": chosen}).digest() for chosen in probes]
+    keys = [content.content_key({"probes": chosen}).digest() for chosen in probes]
     assert len(set(keys)) == 4
 
 
@@ -364,14 +369,14 @@ def toy_paper(tmp_path, monkeypatch):
     ],
 )
 def test_sources_follow_imports(toy_paper, name, expected):
-    assert sorted(path.stem for path in content.sources(name)) == expected
+    assert sorted(path.stem for path in content.source_files(name)) == expected
 
 
 def test_sources_of_objects(toy_paper):
     from paperlib.toy.a import A
 
-    assert sorted(path.stem for path in content.sources(A)) == ["a", "b", "linalg"]
-    assert {path.stem for path in content.sources(Index(), "paperlib.play")} == {
+    assert sorted(path.stem for path in content.source_files(A)) == ["a", "b", "linalg"]
+    assert {path.stem for path in content.source_files(Index(), "paperlib.play")} == {
         "contracts",
         "trees",
         "trace",
@@ -384,24 +389,24 @@ def test_sources_of_objects(toy_paper):
         "streams",
         "validation",
     }
-    assert content.sources(torch.nn.functional.one_hot) == []
+    assert content.source_files(torch.nn.functional.one_hot) == []
 
 
 @pytest.mark.parametrize("name", ["paperlib.nothing.there", "numpy", "nothing"])
 def test_sources_refuse_what_is_not_there(name):
     with pytest.raises(ValueError, match="allowed: a module of paperlib or companion"):
-        content.sources(name)
+        content.source_files(name)
 
 
 def test_source_of_what_is_used_is_in_the_key(toy_paper):
     from paperlib.toy.a import A
 
-    before = content.key({"x": A})
+    before = content.content_key({"x": A})
     (toy_paper / "c.py").write_text("changed = 1\n")
-    assert content.key({"x": A}) == before and not before.edited()
+    assert content.content_key({"x": A}) == before and not before.edited()
     with open(toy_paper / "b.py", "a") as file:
         file.write("changed = 1\n")
-    assert content.key({"x": A}).digest() != before.digest()
+    assert content.content_key({"x": A}).digest() != before.digest()
     assert before.edited() == ["extra/toy/b.py"]
 
 

@@ -98,7 +98,7 @@ def log(monkeypatch):
 
 
 def test_words_say_what_runs_how_far_and_how_long_still(clock):
-    line = progress.Line("Sphere", 8)
+    line = progress.ProgressLine("Sphere", 8)
     assert line.words(clock.now) == "Sphere: loading or waiting, 1 of 8"
     line.begin("A")
     assert line.words(clock.now) == "Sphere: A, 1 of 8"
@@ -115,7 +115,7 @@ def test_words_say_what_runs_how_far_and_how_long_still(clock):
 
 
 def test_the_rest_is_guessed_from_what_was_computed_alone(clock):
-    line = progress.Line("Sphere", 10)
+    line = progress.ProgressLine("Sphere", 10)
     for _ in range(6):  # at hand, though the disk be slow
         clock.go(100)
         line.end()
@@ -132,14 +132,14 @@ def test_the_rest_is_guessed_from_what_was_computed_alone(clock):
     [(0.4, "0 s"), (99, "99 s"), (100, "2 min"), (5940, "99 min"), (6000, "1 h 40 min")],
 )
 def test_durations_in_words(seconds, words):
-    assert progress.duration(seconds) == words
+    assert progress.format_duration(seconds) == words
 
 
 # ---- when and where ----------------------------------------------------------------------------------------
 
 
 def test_a_terminal_shows_one_line_that_is_written_over_and_goes(clock, terminal):
-    with progress.line("Sphere", 2) as line:
+    with progress.progress_line("Sphere", 2) as line:
         line.begin("A")
         clock.go(0.4)
         line.tell(1, 10)
@@ -156,14 +156,14 @@ def test_a_terminal_shows_one_line_that_is_written_over_and_goes(clock, terminal
 
 
 def test_a_first_round_that_takes_long_does_not_keep_it_silent(clock, terminal):
-    with progress.line("Sphere", 2):
+    with progress.progress_line("Sphere", 2):
         clock.go(0.6)
         assert terminal.screen() == "Sphere: loading or waiting, 1 of 2"
 
 
 def test_a_line_is_no_longer_than_the_terminal(clock, terminal, monkeypatch):
     monkeypatch.setenv("COLUMNS", "20")
-    with progress.line("Sphere" * 10, 2):
+    with progress.progress_line("Sphere" * 10, 2):
         clock.go(1)
         assert len(terminal.screen()) == 19
 
@@ -171,7 +171,7 @@ def test_a_line_is_no_longer_than_the_terminal(clock, terminal, monkeypatch):
 @pytest.mark.parametrize("kind", ["terminal", "log"])
 def test_quick_work_says_nothing(clock, kind, request):
     stream = request.getfixturevalue(kind)
-    with progress.line("Sphere", 2) as line:
+    with progress.progress_line("Sphere", 2) as line:
         for _ in range(2):
             line.begin("A")
             clock.go(0.2)
@@ -183,7 +183,7 @@ def test_quick_work_says_nothing(clock, kind, request):
 
 
 def test_a_log_has_a_line_every_half_minute(clock, log):
-    with progress.line("Sphere", 2) as line:
+    with progress.progress_line("Sphere", 2) as line:
         line.begin("A")
         for t in range(1, 71):
             clock.go(1)
@@ -195,7 +195,7 @@ def test_a_log_has_a_line_every_half_minute(clock, log):
 
 
 def test_timings_say_their_line_at_once_and_between_parts(clock, terminal):
-    with progress.line("timing", 2, still=True) as line:
+    with progress.progress_line("timing", 2, still=True) as line:
         assert not clock.timers and terminal.screen() == "timing: loading or waiting, 1 of 2"
         clock.go(1)
         line.begin("A")
@@ -206,7 +206,7 @@ def test_timings_say_their_line_at_once_and_between_parts(clock, terminal):
 def test_a_file_holds_the_line_while_the_work_goes_on(clock, terminal, monkeypatch, tmp_path):
     file = tmp_path / "toy_1.progress"
     monkeypatch.setenv("PAPERLIB_PROGRESS", str(file))
-    with progress.line("Sphere", 2) as line:
+    with progress.progress_line("Sphere", 2) as line:
         line.begin("A−")
         clock.go(0.5)
         clock.go(0.5)
@@ -214,11 +214,11 @@ def test_a_file_holds_the_line_while_the_work_goes_on(clock, terminal, monkeypat
         assert file.read_text("utf-8") == "Sphere: A−, 1 of 2, round 5 of 10, about 3 s left"
     assert not file.exists() and terminal.getvalue() == ""
     file.write_text("another's")
-    with progress.line("Sphere", 2):  # quick: it is not its own
+    with progress.progress_line("Sphere", 2):  # quick: it is not its own
         pass
     assert file.read_text() == "another's"
     monkeypatch.setenv("PAPERLIB_PROGRESS", str(tmp_path / "none/such"))
-    with progress.line("Sphere", 2):
+    with progress.progress_line("Sphere", 2):
         clock.go(1)
 
 
@@ -230,7 +230,7 @@ def test_an_exception_closes_the_line(clock, terminal, monkeypatch, tmp_path, ki
     seen = []
 
     def work():
-        with progress.line("Sphere", 2) as line:
+        with progress.progress_line("Sphere", 2) as line:
             seen.append(line)
             clock.go(1)
             seen.append(file.exists() or terminal.screen())
@@ -246,7 +246,7 @@ def test_an_exception_closes_the_line(clock, terminal, monkeypatch, tmp_path, ki
 
 
 def test_a_stream_that_is_gone_stops_no_work(clock, terminal):
-    with progress.line("Sphere", 2):
+    with progress.progress_line("Sphere", 2):
         terminal.close()
         clock.go(1)
 
@@ -348,7 +348,7 @@ def test_a_caller_who_hears_of_progress_hears_all_and_no_line_is_shown(terminal,
 
 def test_a_line_costs_microseconds_a_round(monkeypatch, terminal):
     """Of what the hook and the line add to a round, which takes a millisecond or so: measured alone, the least of some."""
-    line = progress.Line("Sphere", 1)
+    line = progress.ProgressLine("Sphere", 1)
     line.begin("A")
     line.due = float("inf")  # as between two shows
 
@@ -375,7 +375,7 @@ from toy import Coins, Index
 from companion import store
 from paperlib import play
 from companion.store import progress
-play.PULSE = progress.PULSE = progress.PATIENCE = 0.1"""
+play.PROGRESS_SECONDS = progress.PULSE = progress.PATIENCE = 0.1"""
 RUN = "traces = store.run(Coins(), {'a': Index(nap=0.05)}, 12, 1, seed=%d)"
 CELLS = {
     "alone": RUN % 1,

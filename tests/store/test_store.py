@@ -59,9 +59,9 @@ def test_second_call_reads_the_first(results):
 
 
 def test_chunks_are_plays():
-    pieces = [play(Index(), Coins(), 20, ids) for ids in store.chunks(5, 2)]
+    pieces = [play(Index(), Coins(), 20, ids) for ids in store.split_chunks(5, 2)]
     assert run().equal(Trace.merge(pieces))
-    assert [list(ids) for ids in store.chunks(5, 2)] == [[0, 1], [2, 3], [4]]
+    assert [list(ids) for ids in store.split_chunks(5, 2)] == [[0, 1], [2, 3], [4]]
 
 
 def test_listed_trials_are_played_as_listed_in_chunks():
@@ -265,7 +265,7 @@ def no_play(*_, **__):
 
 def test_a_folder_that_cannot_be_written_is_found_before_anything_is_computed(results, monkeypatch):
     monkeypatch.setattr(store, "play", no_play)
-    call = lambda: store.once("numbers", no_play)
+    call = lambda: store.cached_call("numbers", no_play)
     results.write_text("a file where the folder was to be")
     for compute in (run, call):
         with pytest.raises(OSError, match=str(results)):
@@ -278,14 +278,15 @@ def test_a_folder_that_cannot_be_written_is_found_before_anything_is_computed(re
 
 
 def test_a_run_whose_result_cannot_be_saved_is_not_lost(results, monkeypatch, caplog):
-    expected, once = run(), store.once("squares", squares, count=4)
+    expected, once = run(), store.cached_call("squares", squares, count=4)
     shutil.rmtree(results)
     with monkeypatch.context() as patch:
         patch.setattr(Trace, "save", full)
         patch.setattr(store, "write_atomically", full)
         assert run().equal(expected)
         assert (
-            store.once("squares", squares, count=4)["squares"].tolist() == once["squares"].tolist()
+            store.cached_call("squares", squares, count=4)["squares"].tolist()
+            == once["squares"].tolist()
         )
     said = [record.getMessage() for record in caplog.records]
     assert len(said) == 4 and all(str(results) in text for text in said)
@@ -366,7 +367,7 @@ def test_two_processes_may_compute_the_same(results):
     ]
     assert [(p.communicate()[1].decode(), p.returncode) for p in both] == [("", 0), ("", 0)]
     kept = files(results)
-    fresh = Trace.merge([play(Index(), Coins(), 300, ids) for ids in store.chunks(4, 2)])
+    fresh = Trace.merge([play(Index(), Coins(), 300, ids) for ids in store.split_chunks(4, 2)])
     assert len(kept) == 2 and run(horizon=300, trials=4).equal(fresh) and files(results) == kept
 
 
@@ -380,16 +381,16 @@ def squares(count, learner=None):
 
 def test_once_computes_once(results):
     calls.clear()
-    first, again = (store.once("squares", squares, count=4) for _ in range(2))
+    first, again = (store.cached_call("squares", squares, count=4) for _ in range(2))
     assert calls == [4] and first["squares"].tolist() == again["squares"].tolist() == [0, 1, 4, 9]
     assert float(again["mean"]) == 0.5 and str(again["name"]) == "x"
-    store.once("squares", squares, count=4, learner=Index())
-    store.once("others", squares, count=4)
+    store.cached_call("squares", squares, count=4, learner=Index())
+    store.cached_call("others", squares, count=4)
     assert calls == [4, 4, 4]
 
 
 @pytest.mark.parametrize("result, size", [(None, 1), (3.0, 1), (None, 2)])
 def test_once_refuses_what_is_no_dictionary_of_numbers(results, result, size):
     with pytest.raises(ValueError, match="allowed: a dictionary"):
-        store.once("wrong", lambda size: result if size < 2 else {"x": object()}, size=size)
+        store.cached_call("wrong", lambda size: result if size < 2 else {"x": object()}, size=size)
     assert files(results) == {}

@@ -11,7 +11,7 @@ import torch
 from toy import Coins, Index
 
 from companion.store import timing
-from companion.store.timing import alone, computing, time_rounds
+from companion.store.timing import exclusive_lock, shared_lock, time_rounds
 from paperlib.play import play
 
 HOLD = """
@@ -43,7 +43,7 @@ def hold(kind):
 def test_a_timing_waits_for_experiments_and_they_for_it():
     first = hold("computing")
     assert first.stdout.readline() == "in\n"
-    with computing():  # beside it: no wait
+    with shared_lock():  # beside it: no wait
         pass
     timing = hold("alone")
     time.sleep(6.0)  # long enough to have started and to stand at the lock
@@ -60,8 +60,8 @@ def test_a_timing_waits_for_experiments_and_they_for_it():
 
 @pytest.mark.slow
 def test_a_timing_inside_shared_work_does_not_wait_for_itself():
-    with computing(), computing():
-        with alone(), computing(), alone():
+    with shared_lock(), shared_lock():
+        with exclusive_lock(), shared_lock(), exclusive_lock():
             pass
         blocked = hold("alone")
         assert select.select([blocked.stdout], [], [], 5.0)[0] == []
@@ -71,7 +71,7 @@ def test_a_timing_inside_shared_work_does_not_wait_for_itself():
 
 def test_one_thread_inside_and_as_before_after():
     before = torch.get_num_threads()
-    with alone():
+    with exclusive_lock():
         assert torch.get_num_threads() == 1
     assert torch.get_num_threads() == before
 
@@ -95,5 +95,5 @@ def test_repetitions_have_draws_of_their_own_where_they_shall(monkeypatch):
 
 def test_a_folder_for_locks_is_made(tmp_path, monkeypatch):
     monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path / "some/locks"))
-    with computing():
+    with shared_lock():
         assert (tmp_path / "some/locks").is_dir()

@@ -2,14 +2,18 @@
 
 import pytest
 
-from companion.papers import papers, room
+from companion.papers import paper_module, papers
 
-ERRATA = {paper: room(paper, "errata").ERRATA for paper in papers() if room(paper, "errata")}
+ERRATA = {
+    paper: paper_module(paper, "errata").ERRATA
+    for paper in papers()
+    if paper_module(paper, "errata")
+}
 
 
 @pytest.mark.parametrize("paper", ERRATA)
 def test_every_computation_is_listed_under_its_number(paper):
-    errata, numbers = ERRATA[paper], vars(room(paper, "errata"))
+    errata, numbers = ERRATA[paper], vars(paper_module(paper, "errata"))
     assert [e.id for e in errata] == [f"E{i}" for i in range(1, len(errata) + 1)]
     computed = {f for name, f in numbers.items() if name[0] == "e" and name[1:].isdigit()}
     assert {e.function for e in errata if e.function} == computed

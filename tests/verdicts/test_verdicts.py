@@ -16,7 +16,7 @@ from companion.pages.markdown import counted
 from companion.verdicts import Claim, statements
 from paperlib import stats
 from paperlib.checks import ByConstruction, Check, Vacuous, informative_from
-from paperlib.core.text import number, plain
+from paperlib.core.text import format_number, to_json
 
 CLAIMS = """
 from companion.verdicts import Claim
@@ -106,7 +106,7 @@ def test_intervals_decide(id, low, high, verdict):
 )
 def test_a_damaged_verdict_counts_as_not_run(tmp_path, content, caplog):
     verdicts.judge("toy.C1", interval(1, 2), profile="paper")
-    row = lambda: next(row for row in verdicts.table("paper", "toy") if row.id == "toy.C1")
+    row = lambda: next(row for row in verdicts.list_verdicts("paper", "toy") if row.id == "toy.C1")
     assert row().verdict == "holds" and not caplog.records
     (tmp_path / "figures/claims/toy.C1.json").write_bytes(content)
     assert row().verdict == "not run"
@@ -180,7 +180,7 @@ def test_a_run_at_other_sizes_prints_the_verdict_of_record_and_a_number(recorded
         verdicts.judge("toy.C1", of(-3.0), profile=profile).verdict == "fails"
     )  # in its file alone
     verdicts.judge("toy.C2.a", of(9.0), profile=profile)
-    assert str(verdicts.conclude("toy.C2", profile)) == (
+    assert str(verdicts.combine_parts("toy.C2", profile)) == (
         "C2  a sentence\n"
         "     of record: fails  C2.a holds, C2.b fails\n"
         f"     {profile} run: see its parts, not a verdict"
@@ -190,13 +190,13 @@ def test_a_run_at_other_sizes_prints_the_verdict_of_record_and_a_number(recorded
         "     of record: none, because no run of the paper profile has judged it",
         f"     {profile} run: 1, not a verdict",
     ]
-    lines = str(verdicts.not_run("toy.C3", "no data", profile)).splitlines()
+    lines = str(verdicts.record_not_run("toy.C3", "no data", profile)).splitlines()
     assert lines[2] == f"     {profile} run: not run, no data"
 
 
 def test_the_record_is_the_committed_one_wherever_a_run_writes(recorded):
     verdicts.judge("toy.C1", -1.0, profile="paper")  # to a folder of the user's own
-    assert verdicts.record("toy.C1") == "holds  mean 2.00 [1.90, 2.10], n 50  a remark"
+    assert verdicts.record_text("toy.C1") == "holds  mean 2.00 [1.90, 2.10], n 50  a remark"
 
 
 def test_a_paper_run_replaces_its_own_verdicts_and_keeps_the_committed_others(
@@ -204,13 +204,13 @@ def test_a_paper_run_replaces_its_own_verdicts_and_keeps_the_committed_others(
 ):
     monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path / "project" / "figures"))
     verdicts.judge("toy.C1", -1.0, profile="paper")
-    found = {row.id: row.line for row in verdicts.table("paper", "toy")}
+    found = {row.id: row.line for row in verdicts.list_verdicts("paper", "toy")}
     assert found["toy.C1"] == "C1  fails  -1"
     assert found["toy.C2.a"] == "C2.a  holds  mean 1.00 [0.900, 1.10], n 50  a remark"
     assert found["toy.C2"] == "C2  fails  C2.a holds, C2.b fails"
     assert found["toy.C7"] == "C7  not run"
     ledger.write("paper")
-    assert verdicts.record("toy.C1") == "fails  -1"
+    assert verdicts.record_text("toy.C1") == "fails  -1"
 
 
 def test_a_claim_is_as_declared_now_whatever_the_committed_file_says(
@@ -224,7 +224,7 @@ def test_a_claim_is_as_declared_now_whatever_the_committed_file_says(
 
 
 def test_parents_follow_their_parts():
-    conclude = lambda: verdicts.conclude("toy.C2", "paper").verdict
+    conclude = lambda: verdicts.combine_parts("toy.C2", "paper").verdict
     assert conclude() == "not run"
     verdicts.judge("toy.C2.a", interval(1, 1.5), profile="paper")
     assert conclude() == "inconclusive"
@@ -234,8 +234,8 @@ def test_parents_follow_their_parts():
     assert conclude() == "inconclusive"
     verdicts.judge("toy.C2.b", interval(3, 4), profile="paper")
     assert conclude() == "fails"
-    assert verdicts.conclude("toy.C8", "paper").verdict == "fails"  # a parent of a parent
-    assert str(verdicts.conclude("toy.C2", "paper")) == "C2  fails  C2.a holds, C2.b fails"
+    assert verdicts.combine_parts("toy.C8", "paper").verdict == "fails"  # a parent of a parent
+    assert str(verdicts.combine_parts("toy.C2", "paper")) == "C2  fails  C2.a holds, C2.b fails"
 
 
 def test_one_file_a_claim_and_profiles_apart(tmp_path):
@@ -255,12 +255,12 @@ def test_one_file_a_claim_and_profiles_apart(tmp_path):
 
 def test_table_shows_what_was_not_run():
     verdicts.judge("toy.C1", interval(1, 2), profile="quick")
-    verdicts.not_run("toy.C3", "no data", "quick")
-    rows = {row.id: row for row in verdicts.table("quick", "toy")}
+    verdicts.record_not_run("toy.C3", "no data", "quick")
+    rows = {row.id: row for row in verdicts.list_verdicts("quick", "toy")}
     assert list(rows) == [c.id for c in verdicts.claims("toy").values()] and len(rows) == 11
     assert rows["toy.C1"].verdict == "holds" and rows["toy.C4"].verdict == "not run"
     assert rows["toy.C3"].line == "C3  not run (quick)  no data"
-    assert {row.verdict for row in verdicts.table("paper", "toy")} == {"not run"}
+    assert {row.verdict for row in verdicts.list_verdicts("paper", "toy")} == {"not run"}
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_table_shows_what_was_not_run():
         (lambda: verdicts.judge("toy.C1", interval(math.nan, 1), profile="paper"), "no NaN"),
         (lambda: verdicts.judge("toy.C5", interval(1, 2), profile="paper"), "stats.Test"),
         (lambda: verdicts.judge("toy.C2", interval(1, 2), profile="paper"), "conclude"),
-        (lambda: verdicts.conclude("toy.C1", "paper"), "no parts"),
+        (lambda: verdicts.combine_parts("toy.C1", "paper"), "no parts"),
         (lambda: Claim("toy.C1", "", "", "", "over", 1), "side='over'.*above"),
         (lambda: Claim("toy.C1", "", "", "", "within", 1), "a pair"),
         (lambda: Claim("toy.C1", "", "", "", "above", 0, parts=("toy.C2",)), "parts"),
@@ -291,7 +291,7 @@ def test_what_cannot_be_judged_is_refused(call, words, tmp_path):
 
 @pytest.mark.parametrize("ids, words", [(["toy.C1", "toy.C1"], "once"), (["C1"], "toy.<id>")])
 def test_declarations_are_checked(monkeypatch, ids, words):
-    module = verdicts.room("toy", "claims")
+    module = verdicts.paper_module("toy", "claims")
     monkeypatch.setattr(module, "CLAIMS", [Claim(id, "", "", "", "above", 0) for id in ids])
     with pytest.raises(ValueError, match=words):
         verdicts.claims("toy")
@@ -366,9 +366,11 @@ def test_informative_from_may_be_never():
 
 
 def test_numbers_and_json():
-    shown = [number(x) for x in (0.0, 0.286, 40.23, 123456.7, 1.5e-7, 2e9, 3, True, math.inf)]
+    shown = [
+        format_number(x) for x in (0.0, 0.286, 40.23, 123456.7, 1.5e-7, 2e9, 3, True, math.inf)
+    ]
     assert shown == ["0", "0.286", "40.2", "123457", "1.50e-07", "2.00e+09", "3", "True", "inf"]
-    content = plain(
+    content = to_json(
         {
             "a": np.float64(1 / 3),
             "b": [math.inf, None],
@@ -396,10 +398,10 @@ def test_a_verdict_from_before_more_trials_were_asked_for_is_open(n, verdict):
     """The table reads the file of a run that was judged before the claim asked for 100 trials."""
     found = stats.Interval(1.0, 0.9, 1.1, n, "ratio")
     verdicts.judge("toy.C20", found, profile="paper")
-    path = output.folder("paper") / "claims" / "toy.C20.json"
+    path = output.profile_dir("paper") / "claims" / "toy.C20.json"
     kept = json.loads(path.read_text()) | {"verdict": "holds", "reason": "", "line": "C20  holds"}
     path.write_text(json.dumps(kept))
-    (row,) = [row for row in verdicts.table("paper", "toy") if row.id == "toy.C20"]
+    (row,) = [row for row in verdicts.list_verdicts("paper", "toy") if row.id == "toy.C20"]
     assert row.verdict == verdict == row.verdict
     assert ("at least 100" in row.line) == (verdict != "holds") and row.n == n
     assert row.statistic == 1.0 and list(row.interval) == [0.9, 1.1]

@@ -7,7 +7,7 @@ from argparse import Namespace
 
 import pytest
 
-from companion.papers import room
+from companion.papers import paper_module
 from companion.workflow import changed
 from paperlib.core.files import CHECKOUT
 
@@ -27,25 +27,27 @@ def names(files):
 
 
 def test_a_learner_affects_the_tests_that_import_it():
-    found = names(changed.affected([GLOC]))
+    found = names(changed.affected_tests([GLOC]))
     assert {"tests/test_contract.py", "tests/glbomd/test_glbomd_gloc_ecolog.py"} <= found
     assert not any(name.startswith("tests/nsbco/") for name in found)
 
 
 def test_a_shared_module_affects_the_tests_of_every_paper():
-    found = names(changed.affected([CHECKOUT / "paperlib/core/linalg.py"]))
+    found = names(changed.affected_tests([CHECKOUT / "paperlib/core/linalg.py"]))
     folders = {name.split("/")[1] for name in found}
     assert {"linear", "glbomd", "bkb", "pfbco", "nsbco", "goucb"} <= folders
 
 
 def test_a_test_file_affects_itself():
     own = CHECKOUT / "tests/workflow/test_changed.py"
-    assert changed.affected([own]) == [own]
+    assert changed.affected_tests([own]) == [own]
 
 
 def test_a_learner_affects_the_cases_that_use_it():
     cases = {
-        f"{paper}.{name}" for paper in ("glbomd", "nsbco") for name in room(paper, "cases").CASES
+        f"{paper}.{name}"
+        for paper in ("glbomd", "nsbco")
+        for name in paper_module(paper, "cases").CASES
     }
     same = conftest.unaffected({GLOC})
     assert {name for name in cases if name.startswith("nsbco.")} <= same

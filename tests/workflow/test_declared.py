@@ -31,8 +31,8 @@ FIRST = """import os
 from companion import output
 from companion.workflow import declared
 
-profile = declared.profile("toy_1", globals())"""
-LAST = """output.write_json(output.folder(profile) / "toy" / "numbers.json", {"profile": profile, "horizon": horizon})
+profile = declared.resolve_profile("toy_1", globals())"""
+LAST = """output.write_json(output.profile_dir(profile) / "toy" / "numbers.json", {"profile": profile, "horizon": horizon})
 open("reached", "w").close()"""
 PROFILES = "[toy_1.paper]\nhorizon = 100\ndelta = 1\n"
 
@@ -105,7 +105,7 @@ PAPER = {"profile": "paper", "horizon": 100, "delta": 1.0}
 def test_other_parameters_than_the_profiles_make_a_run_a_custom_one(
     root, changed, expected, capsys
 ):
-    assert declared.profile("toy_1", names(**changed)) == expected
+    assert declared.resolve_profile("toy_1", names(**changed)) == expected
     said = capsys.readouterr().out
     assert ("figures and verdicts go to" in said) == (
         expected == "custom" != changed.get("profile")
@@ -113,7 +113,7 @@ def test_other_parameters_than_the_profiles_make_a_run_a_custom_one(
 
 
 def test_a_custom_run_is_told_what_is_other(root, capsys):
-    declared.profile("toy_1", names(**PAPER | {"horizon": 60, "sizes": [5]}))
+    declared.resolve_profile("toy_1", names(**PAPER | {"horizon": 60, "sizes": [5]}))
     assert (
         capsys.readouterr().out
         == f"Not the paper profile (horizon 60, declared 100; sizes [5], declared [1, 2]): figures and verdicts go to {root / 'figures/custom'}\n"
@@ -130,54 +130,59 @@ def test_a_custom_run_is_told_what_is_other(root, capsys):
 )
 def test_what_no_notebook_takes_is_refused(root, changed, message):
     with pytest.raises(ValueError, match=message):
-        declared.profile("toy_1", names(**changed))
+        declared.resolve_profile("toy_1", names(**changed))
 
 
 def test_a_parameter_that_papermill_has_put_in_and_nobody_knows_is_refused(root):
     injected = "# Parameters\nprofile = 'quick'\nhorizn = 100\n"
     message = "horizn=100; allowed parameters of toy_1: profile, device, horizon, delta, sizes"
     with pytest.raises(ValueError, match=message):
-        declared.profile("toy_1", names([injected], horizn=100))
+        declared.resolve_profile("toy_1", names([injected], horizn=100))
     # what a user types is one's own, and so is what a copy of the notebook declares
-    assert declared.profile("toy_1", names(["horizn = 100"], horizn=100)) == "quick"
+    assert declared.resolve_profile("toy_1", names(["horizn = 100"], horizn=100)) == "quick"
     extended = ["horizn: int = 5  # new", injected]
-    assert declared.profile("toy_1", names(extended, horizn=100)) == "quick"
+    assert declared.resolve_profile("toy_1", names(extended, horizn=100)) == "quick"
 
 
 def test_what_cannot_be_compared_is_custom(root):
     (root / "notebooks/toy_1.ipynb").unlink()
-    assert declared.profile("toy_1", names()) == "custom"
+    assert declared.resolve_profile("toy_1", names()) == "custom"
 
 
 def test_a_parameter_is_a_literal(root):
     write(root, PARAMETERS.replace("= 30", "= 3 * 10"))
     with pytest.raises(ValueError, match="'horizon' is 3 \\* 10; allowed: a literal"):
-        declared.parameters("toy_1")
+        declared.read_parameters("toy_1")
 
 
 def test_an_edited_cell_is_custom_until_git_has_it(repository):
     """JupyterLab saves what was only tried."""
-    assert declared.place("toy_1", "quick") == "quick"
+    assert declared.output_place("toy_1", "quick") == "quick"
     write(repository, PARAMETERS.replace("= 30", "= 60"))
-    assert declared.profile("toy_1", names(horizon=60)) == "custom"
-    assert declared.profile("toy_1", names()) == "quick"
-    assert declared.profile("toy_1", names(**PAPER)) == declared.place("toy_1", "paper") == "paper"
-    assert declared.place("toy_1", "quick") == "custom"
+    assert declared.resolve_profile("toy_1", names(horizon=60)) == "custom"
+    assert declared.resolve_profile("toy_1", names()) == "quick"
+    assert (
+        declared.resolve_profile("toy_1", names(**PAPER))
+        == declared.output_place("toy_1", "paper")
+        == "paper"
+    )
+    assert declared.output_place("toy_1", "quick") == "custom"
     with pytest.raises(ValueError, match="toy_1: horizon 60, declared 30; `git add` the notebook"):
         canonical.commit("toy_1")
     git(repository, "add", "notebooks")
-    assert declared.profile("toy_1", names(horizon=60)) == "quick"
-    assert declared.place("toy_1", "quick") == "quick"
+    assert declared.resolve_profile("toy_1", names(horizon=60)) == "quick"
+    assert declared.output_place("toy_1", "quick") == "quick"
 
 
 def test_an_edited_profile_is_custom_until_git_has_it(repository):
     (repository / "notebooks/profiles.toml").write_text(PROFILES.replace("100", "60"))
     assert (
-        declared.place("toy_1", "paper") == "custom" and declared.place("toy_1", "quick") == "quick"
+        declared.output_place("toy_1", "paper") == "custom"
+        and declared.output_place("toy_1", "quick") == "quick"
     )
-    assert declared.profile("toy_1", names(**PAPER | {"horizon": 60})) == "custom"
+    assert declared.resolve_profile("toy_1", names(**PAPER | {"horizon": 60})) == "custom"
     git(repository, "add", "notebooks")
-    assert declared.place("toy_1", "paper") == "paper"
+    assert declared.output_place("toy_1", "paper") == "paper"
 
 
 # ---- in a kernel -------------------------------------------------------------------------------------------
@@ -264,10 +269,10 @@ def test_custom_verdicts_say_so_and_are_on_no_other_page(root):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_every_notebook_asks_before_it_computes(path):
-    sources = [cell["source"] for cell in plan.code(path.stem)]
+    sources = [cell["source"] for cell in plan.code_cells(path.stem)]
     call = f'study = Study("{path.stem}", globals())'
     assert sources[1].split("\n").count(call) == 1
-    known = declared.parameters(path.stem)
+    known = declared.read_parameters(path.stem)
     assert all(line.kind is not None for line in known.values())
     for source in sources[1:]:
         stored = {

@@ -25,8 +25,8 @@ TOY = [
     'profile: str = "quick"  # sizes\ndevice: str = "auto"  # where',
     """from companion import output
 from companion.workflow import declared
-profile = declared.profile("toy_1", globals())
-output.write_json(output.folder(profile) / "toy" / "a.json", {})""",
+profile = declared.resolve_profile("toy_1", globals())
+output.write_json(output.profile_dir(profile) / "toy" / "a.json", {})""",
 ]
 
 
@@ -66,13 +66,14 @@ def files(folder):
 
 def test_a_checkout_is_the_projects_folder(bare, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    assert output.home() == CODE
+    assert output.project_dir() == CODE
     assert (
-        store.root() == CODE / "results/cache" and plan.results("quick") == CODE / "results/quick"
+        store.results_dir() == CODE / "results/cache"
+        and plan.profile_results("quick") == CODE / "results/quick"
     )
-    assert output.folder("custom") == CODE / "figures/custom"
+    assert output.profile_dir("custom") == CODE / "figures/custom"
     monkeypatch.setenv("PAPERLIB_ROOT", str(tmp_path))
-    assert output.folder("paper") == tmp_path / "figures"
+    assert output.profile_dir("paper") == tmp_path / "figures"
 
 
 def test_an_installed_package_writes_to_the_working_folder(bare, monkeypatch, tmp_path):
@@ -82,10 +83,13 @@ def test_an_installed_package_writes_to_the_working_folder(bare, monkeypatch, tm
     for work in (tmp_path / "a", tmp_path / "b"):
         work.mkdir()
         monkeypatch.chdir(work)
-        assert output.home() == work
-        assert store.root() == work / "results/cache" and plan.results("x") == work / "results/x"
-        assert output.folder("quick") == work / "figures/quick"
-        assert declared.notebook("toy_1") == work / "notebooks/toy_1.ipynb"
+        assert output.project_dir() == work
+        assert (
+            store.results_dir() == work / "results/cache"
+            and plan.profile_results("x") == work / "results/x"
+        )
+        assert output.profile_dir("quick") == work / "figures/quick"
+        assert declared.notebook_path("toy_1") == work / "notebooks/toy_1.ipynb"
 
 
 @pytest.mark.slow
@@ -100,7 +104,7 @@ from toy import Coins, Index
 from companion import output, store, verdicts
 store.run(Coins(), {"index": Index()}, 5, 2)
 verdicts.judge("linear.C1", 1.0, (0.5, 1.5), 3, "quick")
-output.write_json(output.folder("quick") / "toy" / "a.json", {})
+output.write_json(output.profile_dir("quick") / "toy" / "a.json", {})
 import paperlib; print(paperlib.__file__)
 """
     environment = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{CODE / 'tests'}"}

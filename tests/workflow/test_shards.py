@@ -37,7 +37,7 @@ EXPERIMENT = """traces = {
 }
 """
 REST = """open("rest", "a").write("x")
-timed = store.once("timed", lambda: {"seconds": 1.0})
+timed = store.cached_call("timed", lambda: {"seconds": 1.0})
 for by_name in traces.values():
     for name, trace in by_name.items():
         print(name, trace.trials, trace["regret"].sum(), trace["scaled"].sum())
@@ -132,7 +132,7 @@ def test_a_shard_has_no_results_to_look_at(monkeypatch, use):
 
 def test_a_shard_leaves_what_is_computed_once_to_the_whole_run(monkeypatch):
     monkeypatch.setenv("PAPERLIB_SHARD", "1/2")
-    found = store.once("timed", lambda: pytest.fail("a timing was taken in a shard"))
+    found = store.cached_call("timed", lambda: pytest.fail("a timing was taken in a shard"))
     with pytest.raises(RuntimeError, match="timed was looked at in a shard"):
         found["seconds"]
 
@@ -141,7 +141,7 @@ def test_a_shard_leaves_what_is_computed_once_to_the_whole_run(monkeypatch):
 def test_a_wrong_shard_is_refused(monkeypatch, text):
     monkeypatch.setenv("PAPERLIB_SHARD", text)
     with pytest.raises(ValueError, match="allowed: k/n with 1 <= k <= n"):
-        store.shard()
+        store.current_shard()
 
 
 # ---- a notebook's cells ----------------------------------------------------------------------------------------
@@ -150,10 +150,10 @@ def test_a_wrong_shard_is_refused(monkeypatch, text):
 def test_the_number_of_shards_is_that_of_the_paper_profile(root):
     write(root, "toy_1", "", "[toy_1]\nshards = 4\n")
     write(root, "toy_2", "")
-    assert [workflow.shards("toy_1", profile) for profile in declared.PROFILES] == [
+    assert [workflow.shard_count("toy_1", profile) for profile in declared.PROFILES] == [
         1,
         4,
-    ] and workflow.shards("toy_2", "paper") == 1
+    ] and workflow.shard_count("toy_2", "paper") == 1
 
 
 def test_a_shard_runs_experiments_and_what_stands_before_them(root):
@@ -295,7 +295,7 @@ def test_shards_run_first_and_the_notebook_computes_nothing(root, monkeypatch):
         printed(root, "toy_1") == expected(root, monkeypatch)
         and (root / "notebooks/rest").read_text() == "x"
     )
-    once = max(kept)  # what store.once left is the only file younger than the shards
+    once = max(kept)  # what store.cached_call left is the only file younger than the shards
     assert (
         len(kept) == 9
         and all(stamp <= max(shards) for stamp in kept - {once})

@@ -55,9 +55,12 @@ def job(*arguments):
 
 def test_the_time_of_a_cell_is_set_in_profiles(root):
     write(root)
-    assert plan.timeout("toy_1", "quick") == 3600 and plan.timeout("toy_1", "paper") == 172_800
+    assert (
+        plan.cell_timeout("toy_1", "quick") == 3600
+        and plan.cell_timeout("toy_1", "paper") == 172_800
+    )
     write(root, profiles="[toy_1]\ntimeout = 7\n")
-    assert plan.timeout("toy_1", "quick") == plan.timeout("toy_1", "paper") == 7
+    assert plan.cell_timeout("toy_1", "quick") == plan.cell_timeout("toy_1", "paper") == 7
 
 
 @pytest.mark.slow
@@ -134,7 +137,7 @@ class Cell(Exception):
     ],
 )
 def test_errors_of_the_machine_may_pass(error, again):
-    assert jobs.passing(error) == again
+    assert jobs.may_pass_later(error) == again
 
 
 @pytest.mark.slow

@@ -102,14 +102,14 @@ def test_convert_refuses_what_does_not(value, kind):
 
 def test_settings_are_profile_device_and_the_profiles_table(root):
     write(root, "toy_1", "", "[toy_1.paper]\ntrials = 100\ndelta = 1\n")
-    assert workflow.settings("toy_1", "quick") == {"profile": "quick", "device": "auto"}
-    values = declared.checked("toy_1", workflow.settings("toy_1", "paper", "cpu"))
+    assert workflow.injected_settings("toy_1", "quick") == {"profile": "quick", "device": "auto"}
+    values = declared.convert_all("toy_1", workflow.injected_settings("toy_1", "paper", "cpu"))
     assert (
         values == {"profile": "paper", "device": "cpu", "trials": 100, "delta": 1.0}
         and type(values["delta"]) is float
     )
     with pytest.raises(ValueError, match="profile is 'huge'; allowed: quick, paper"):
-        workflow.settings("toy_1", "huge")
+        workflow.injected_settings("toy_1", "huge")
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_settings_are_profile_device_and_the_profiles_table(root):
 def test_unknown_and_ill_typed_parameters_are_refused(root, line, message):
     write(root, "toy_1", "", f"[toy_1.paper]\n{line}\n")
     with pytest.raises(ValueError, match=message):
-        declared.checked("toy_1", workflow.settings("toy_1", "paper"))
+        declared.convert_all("toy_1", workflow.injected_settings("toy_1", "paper"))
 
 
 @pytest.mark.parametrize(
@@ -149,13 +149,13 @@ def test_unknown_and_ill_typed_parameters_are_refused(root, line, message):
 def test_a_wrong_section_is_refused(root, line, message):
     write(root, "toy_1", "", f"[toy_1]\n{line}\n")
     with pytest.raises(ValueError, match=message):
-        workflow.section("toy_1")
+        workflow.read_section("toy_1")
 
 
 def test_the_last_notebooks_come_after_all_others(root):
     for stem in ("00_tour", "toy_1", "toy_2", "99_claims", "99_more"):
         write(root, stem, "", '[toy_2]\nafter = ["toy_1"]\n[99_more]\nafter = ["99_claims"]\n')
-    assert {stem: workflow.after(stem) for stem in workflow.stems()} == {
+    assert {stem: workflow.notebooks_before(stem) for stem in workflow.notebook_stems()} == {
         "00_tour": [],
         "toy_1": [],
         "toy_2": ["toy_1"],
@@ -169,7 +169,7 @@ def test_the_last_notebooks_come_after_all_others(root):
 
 def test_fingerprint_changes_with_code_alone(root):
     write(root, "toy_1", "x = 1")
-    path, before = workflow.notebook("toy_1"), workflow.fingerprint("toy_1")
+    path, before = workflow.notebook_path("toy_1"), workflow.fingerprint("toy_1")
     notebook = nbformat.read(path, as_version=4)
     notebook.cells.insert(0, new_markdown_cell("A title", id="m"))
     notebook.cells[2].update(outputs=[new_output("stream", text="1\n")], execution_count=5)
@@ -186,25 +186,25 @@ def test_inputs_are_the_modules_used_directly_or_through_others(root, monkeypatc
         "paperlib.stats",
         "paperlib.glbomd",
         "paperlib.glbomd.learners.gloc",
-    } <= set(workflow.imports("toy_1"))
+    } <= set(workflow.cell_imports("toy_1"))
     assert {"play.py", "stats.py", "gloc.py", "plan.py"} <= {
-        Path(path).name for path in workflow.inputs("toy_1")
+        Path(path).name for path in workflow.input_files("toy_1")
     }
     write(
         root,
         "toy_1",
         "%matplotlib inline\nfrom paperlib import play\nif True:\n    !ls paperlib\n    import numpy",
     )
-    assert workflow.imports("toy_1") == ["paperlib.play"]
+    assert workflow.cell_imports("toy_1") == ["paperlib.play"]
     write(
         root,
         "toy_1",
         "import numpy\nfrom paperlib import play\nif True:\n    from paperlib.stats import some_name",
     )
-    assert workflow.imports("toy_1") == ["paperlib.play", "paperlib.stats.some_name"]
-    names = {Path(path).name for path in workflow.inputs("toy_1")}
+    assert workflow.cell_imports("toy_1") == ["paperlib.play", "paperlib.stats.some_name"]
+    names = {Path(path).name for path in workflow.input_files("toy_1")}
     assert {"play.py", "stats.py", "trace.py", "streams.py"} <= names and "plan.py" not in names
-    assert all((root / path).exists() for path in workflow.inputs("toy_1"))
+    assert all((root / path).exists() for path in workflow.input_files("toy_1"))
 
 
 @pytest.mark.parametrize(
@@ -218,16 +218,18 @@ def test_inputs_are_the_modules_used_directly_or_through_others(root, monkeypatc
 )
 def test_an_imported_name_counts_as_the_module_that_defines_it(root, source, whole):
     write(root, "toy_1", source)
-    names = {path.partition("/paperlib/")[2] for path in workflow.inputs("toy_1")}
+    names = {path.partition("/paperlib/")[2] for path in workflow.input_files("toy_1")}
     assert "pfbco/learners/pfbco.py" in names
     assert {"asktell/optimizer.py" in names, "pfbco/problems/ball.py" in names} == {whole}
 
 
 def test_the_digest_changes_when_a_package_hands_on_another_thing_under_a_name(root, monkeypatch):
     write(root, "toy_1", "from paperlib.goucb import LevenbergMarquardt")
-    digest = lambda: workflow.digest(workflow.inputs("toy_1"), workflow.imports("toy_1"))
+    digest = lambda: workflow.inputs_digest(
+        workflow.input_files("toy_1"), workflow.cell_imports("toy_1")
+    )
     before = digest()
-    assert workflow.imports("toy_1") == ["paperlib.goucb.learners.oracle.LevenbergMarquardt"]
+    assert workflow.cell_imports("toy_1") == ["paperlib.goucb.learners.oracle.LevenbergMarquardt"]
     other = [("paperlib.goucb.learners.oracle.GradientDescent", "LevenbergMarquardt")]
     face = CODE / "paperlib" / "goucb" / "__init__.py"
     read = imports._imports
@@ -238,7 +240,7 @@ def test_the_digest_changes_when_a_package_hands_on_another_thing_under_a_name(r
 @pytest.fixture(scope="module")
 def used():
     """What each of the project's notebooks depends on: stem -> files, from the project's folder."""
-    return {stem: {*workflow.inputs(stem)} for stem in workflow.stems()}
+    return {stem: {*workflow.input_files(stem)} for stem in workflow.notebook_stems()}
 
 
 @pytest.mark.parametrize(
@@ -265,7 +267,7 @@ def test_an_edited_style_in_a_copy_of_the_project_runs_a_notebook_again(tmp_path
     (tmp_path / "data").symlink_to(CODE / "data")
     look = """from companion.workflow import plan
 for stem in ("linear_1_ellipsoid", "glbomd_1_logistic"):
-    print(plan.digest(plan.inputs(stem), plan.imports(stem)))"""
+    print(plan.inputs_digest(plan.input_files(stem), plan.cell_imports(stem)))"""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PAPERLIB_")}
     environment["PYTHONPATH"] = str(tmp_path)
     command = [sys.executable, "-c", look]
@@ -283,12 +285,12 @@ def test_inputs_hold_the_claims_of_the_notebooks_paper_and_its_data(root, monkey
         root, "glbomd_9", "from companion import datasets", '[glbomd_9]\ndatasets = ["covertype"]\n'
     )
     monkeypatch.setattr(datasets, "find", lambda name: tmp_path / f"{name}.data")
-    found = workflow.inputs("glbomd_9")
+    found = workflow.input_files("glbomd_9")
     assert {"claims.py", "covtype_arms.csv", "covertype.data"} <= {
         Path(path).name for path in found
     }
     monkeypatch.setattr(datasets, "find", lambda name: None)
-    assert set(found) - set(workflow.inputs("glbomd_9")) == {"covertype.data"}
+    assert set(found) - set(workflow.input_files("glbomd_9")) == {"covertype.data"}
 
 
 def test_the_digest_of_inputs_is_that_of_names_and_contents(root, monkeypatch):
@@ -296,16 +298,16 @@ def test_the_digest_of_inputs_is_that_of_names_and_contents(root, monkeypatch):
     small.write_text("a = 1\n"), large.write_text("0" * 40)
     monkeypatch.setattr(workflow, "LARGE", 20)
     files, stamp = ["a.py", str(large)], small.stat().st_mtime_ns
-    before = workflow.digest(files)
+    before = workflow.inputs_digest(files)
     os.utime(small)
-    assert workflow.digest(files) == before != workflow.digest(files[:1])
+    assert workflow.inputs_digest(files) == before != workflow.inputs_digest(files[:1])
     small.write_text("a = 2\n")
     os.utime(small, ns=(stamp, stamp))  # as cp -p leaves it
-    assert workflow.digest(files) != before
+    assert workflow.inputs_digest(files) != before
     small.write_text("a = 1\n")
-    assert workflow.digest(files) == before
+    assert workflow.inputs_digest(files) == before
     os.utime(large, ns=(0, 0))  # not read: its time counts
-    assert workflow.digest(files) != before
+    assert workflow.inputs_digest(files) != before
 
 
 def test_a_quick_notebook_runs_again_when_its_verdicts_of_record_change(root):
@@ -313,22 +315,22 @@ def test_a_quick_notebook_runs_again_when_its_verdicts_of_record_change(root):
     of = lambda name: {"claims": [{"id": f"{name}.C1", "line": "C1  holds"}]}
     content = {"papers": {name: of(name) for name in ("toy", "other")}}
     (root / "figures/claims.json").write_text(json.dumps(content))
-    assert workflow.records("toy_1", "quick") == ["toy.C1 C1  holds"]
-    assert len(workflow.records("99_claims", "quick")) == 2
-    assert workflow.records("toy_1", "paper") == []  # it writes them
+    assert workflow.recorded_verdicts("toy_1", "quick") == ["toy.C1 C1  holds"]
+    assert len(workflow.recorded_verdicts("99_claims", "quick")) == 2
+    assert workflow.recorded_verdicts("toy_1", "paper") == []  # it writes them
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"papers": 1}', "\xff\xfe", "[" * 100_000])
 def test_a_damaged_file_of_claims_holds_no_verdicts_of_record(root, content):
     (root / "figures").mkdir()
     (root / "figures/claims.json").write_bytes(content.encode("latin-1"))
-    assert workflow.records("toy_1", "quick") == []
+    assert workflow.recorded_verdicts("toy_1", "quick") == []
 
 
 def test_inputs_of_the_last_notebooks_hold_what_every_paper_declares(root):
     write(root, "99_x", "from companion.pages import ledger")
     assert {"ledger.py", "claims.py", "bounds.py", "errata.py", "styles.py", "__init__.py"} <= {
-        Path(path).name for path in workflow.inputs("99_x")
+        Path(path).name for path in workflow.input_files("99_x")
     }
 
 
@@ -346,7 +348,7 @@ def finished(root):
     finally:
         del os.environ["PAPERLIB_WRITTEN"]
     (figures / "toy/of_another.png").write_bytes(b"beside it")
-    made = workflow.products(written)
+    made = workflow.list_products(written)
     assert list(made) == ["quick/claims/toy.C1.json", "quick/toy/a.png"]
     done = results / "toy_1.done"
     done.write_text(json.dumps({"seconds": 1.0, "products": made}))
@@ -489,7 +491,8 @@ def test_notebooks_that_jupyterlab_has_named_are_no_part_of_the_project(root, ca
     for stem in ("00_tour", "toy_1", "toy_1-Copy1", "Untitled", "Untitled_1", "toy"):
         write(root, stem, "")
     assert (
-        run.chosen(None) == workflow.stems() == ["00_tour", "toy_1"] and run.STEM == workflow.STEM
+        run.chosen(None) == workflow.notebook_stems() == ["00_tour", "toy_1"]
+        and run.STEM == workflow.STEM
     )
     assert (
         capsys.readouterr().out

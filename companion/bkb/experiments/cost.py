@@ -1,7 +1,7 @@
 """One large run in a process of its own: ``python -m companion.bkb.experiments.cost ARMS ROUNDS``.
 
 The command prints CPU seconds and peak memory of its whole process. No other file of this room is imported but ``settings``,
-and nothing here is cached: the notebook calls ``large_run`` through ``store.once``.
+and nothing here is cached: the notebook calls ``large_run`` through ``store.cached_call``.
 """
 
 import json
@@ -15,7 +15,7 @@ import torch
 from paperlib.bkb.learners.lazy import LazyBKB
 from paperlib.play import play
 
-from ...store.timing import alone, peak_bytes
+from ...store.timing import exclusive_lock, peak_bytes
 from .settings import confidence, dense_1d
 
 
@@ -30,7 +30,7 @@ def large_run(arms: int, rounds: int) -> dict[str, float]:
         RuntimeError: the process failed.
     """
     command = [sys.executable, "-m", "companion.bkb.experiments.cost", str(arms), str(rounds)]
-    with alone():
+    with exclusive_lock():
         one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
         done = subprocess.run(command, capture_output=True, text=True, env=one_thread)
     if done.returncode:

@@ -23,7 +23,7 @@ from paperlib.bkb.model.confidence import Confidence
 from paperlib.bkb.problems import RKHS, WarmRKHS
 from paperlib.core.contracts import Learner
 from paperlib.core.trace import Trace
-from paperlib.core.validation import one_of
+from paperlib.core.validation import check_in
 from paperlib.learners.reference import UniformArm
 from paperlib.learners.wrapper import Scripted
 
@@ -232,7 +232,7 @@ def arm_sets(data: str) -> tuple[list[str], dict[str, str]]:
         ValueError: another string, or a file that is not the registry's.
         FileNotFoundError: "real", and one set is not available.
     """
-    one_of("data", data, ("bundled", "auto", "real"))
+    check_in("data", data, ("bundled", "auto", "real"))
     if data == "bundled":
         return list(BUNDLED), dict.fromkeys(FETCHED, "bundled data only")
     found, missing = list(BUNDLED), {}

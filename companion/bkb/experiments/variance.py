@@ -12,8 +12,16 @@ import numpy as np
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.model.confidence import Confidence
-from paperlib.bkb.probes import Band, Estimator, Measures, curve, evaluations, points, truth
-from paperlib.core.rounds import Stored
+from paperlib.bkb.probes import (
+    AccuracyProbes,
+    Estimate,
+    Estimator,
+    arm_points,
+    estimator_curve,
+    mean_rewards,
+    true_means,
+)
+from paperlib.core.rounds import StateField
 from paperlib.maths.gp import Kernel
 
 
@@ -31,10 +39,10 @@ def estimators(kernel: Kernel, confidence: Confidence) -> dict[str, Estimator]:
 
 def measures(
     kernel: Kernel, confidence: Confidence, names: tuple[str, ...] | None = None
-) -> Measures:
+) -> AccuracyProbes:
     """Numbers of estimators, of all without ``names``; "sor" needs a learner with a dictionary."""
     known = estimators(kernel, confidence)
-    return Measures(known["exact"], {name: known[name] for name in names or known})
+    return AccuracyProbes(known["exact"], {name: known[name] for name in names or known})
 
 
 def curves(kernel: Kernel, confidence: Confidence) -> dict[str, Callable]:
@@ -42,11 +50,16 @@ def curves(kernel: Kernel, confidence: Confidence) -> dict[str, Callable]:
 
     "x", "f", "evaluations", "dictionary", and "own mean", "own sd", ... of each estimator.
     """
-    shown = {"x": points, "f": truth, "evaluations": evaluations, "dictionary": Stored("mask")}
+    shown = {
+        "x": arm_points,
+        "f": true_means,
+        "evaluations": mean_rewards,
+        "dictionary": StateField("mask"),
+    }
     return shown | {
-        f"{name} {part}": partial(curve, estimator, part)
+        f"{name} {part}": partial(estimator_curve, estimator, part)
         for name, estimator in estimators(kernel, confidence).items()
-        for part in Band._fields
+        for part in Estimate._fields
     }
 
 

@@ -15,9 +15,9 @@ import torch
 from scipy.spatial.distance import pdist
 from scipy.stats import zscore
 
-from paperlib.bkb.problems import RBFArms, World
+from paperlib.bkb.problems import ArmsInstance, RBFArms
 from paperlib.core import fields
-from paperlib.core.describe import frozen
+from paperlib.core.describe import frozen_dataclass
 from paperlib.core.streams import Draw
 
 from ...datasets import registry as datasets
@@ -62,7 +62,7 @@ def median_gamma(name: str) -> float:
     return float(f"{0.5 / np.median(pdist(arms[rows], 'sqeuclidean')):.4g}")
 
 
-@frozen
+@frozen_dataclass
 class TableArms(RBFArms):
     """The examples of a data set as arms, its standardized target as f, the same in all trials, which differ in noise.
 
@@ -87,7 +87,7 @@ class TableArms(RBFArms):
         if self.name in FETCHED:
             object.__setattr__(self, "data_checksum", datasets.checksum(self.name))
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> ArmsInstance:
         """The table; means are 1 x A, for all trials."""
         arms, means = (torch.tensor(x, **tkwargs).unsqueeze(0) for x in table(self.name))
-        return World(arms, means, means.amax(1), None, None)
+        return ArmsInstance(arms, means, means.amax(1), None, None)

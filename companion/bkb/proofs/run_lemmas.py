@@ -24,7 +24,7 @@ from scipy.stats import binom, poisson
 from torch import Tensor
 
 from paperlib.bkb.model.confidence import Confidence
-from paperlib.bkb.model.slots import points_at
+from paperlib.bkb.model.slots import take_points
 from paperlib.bkb.theory.constants import (
     PAPER,
     ROUNDING,
@@ -33,11 +33,11 @@ from paperlib.bkb.theory.constants import (
     size_failure,
 )
 from paperlib.checks import Check, statement
-from paperlib.core.describe import frozen
-from paperlib.core.linalg import first_best
+from paperlib.core.describe import frozen_dataclass
+from paperlib.core.linalg import argmax_first
 from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
-from paperlib.core.validation import one_of
+from paperlib.core.validation import check_in
 from paperlib.maths.gp import RBF, Kernel
 
 from .sketch_lemmas import Snapshot
@@ -45,7 +45,7 @@ from .sketch_lemmas import Snapshot
 ITERATIONS = 5000  # of the multiplicative updates, at most
 
 
-@frozen(eq=False)
+@frozen_dataclass(eq=False)
 class Replay:
     """Arms of R trials over T rounds, and the exact posterior that they give."""
 
@@ -136,7 +136,7 @@ class Replay:
     @cached_property
     def factor(self) -> Tensor:
         """Cholesky factor of K_T + lambda I, R x T x T; its leading t x t block is round t's."""
-        points = points_at(self.arms, self.index)
+        points = take_points(self.arms, self.index)
         eye = torch.eye(points.shape[1], dtype=torch.float64)
         return torch.linalg.cholesky(self.kernel(points, points) + self.ridge * eye)
 
@@ -175,7 +175,7 @@ class Replay:
 # A learner's own numbers ----------------------------------------------------------------------------------
 
 
-@frozen(eq=False)
+@frozen_dataclass(eq=False)
 class Own(Replay):
     """A replay whose ``variance`` is the learner's own, and with it ``played``, ``settled``, ``log_det`` and ``effective``.
 
@@ -239,7 +239,7 @@ def radius_of(run: Own) -> Tensor:
         ValueError: a rule that has no such formula.
     """
     c, t = run.confidence, run.rounds
-    one_of("rule", c.rule, ("paper", "corrected", "online", "practical"))
+    check_in("rule", c.rule, ("paper", "corrected", "online", "practical"))
     L, bias = math.log(1 / c.delta), math.sqrt(run.ridge) * c.norm_bound
     if c.rule == "practical":  # Abbasi-Yadkori's, for the exact posterior
         return c.scale * (c.noise * torch.sqrt(run.log_det + 2 * L) + bias)
@@ -378,7 +378,7 @@ def greedy(kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int]) 
     covariance, found, total = _gram(kernel, arms).clone(), {}, 0.0
     for t in range(1, max(horizons) + 1):
         variance = covariance.diagonal()
-        best = int(first_best(variance[None]))
+        best = int(argmax_first(variance[None]))
         total += 0.5 * math.log1p(float(variance[best]) / ridge)
         row = covariance[best] / (variance[best] + ridge).sqrt()
         covariance.addr_(row, row, alpha=-1.0)

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from paperlib.bkb.probes import SHOT, redrawn
+from paperlib.bkb.probes import SHOT, redraw_multiplicities
 from paperlib.bkb.theory.constants import PAPER, ROUNDING
 from paperlib.checks import Check, statement
 from paperlib.core.trace import Trace
@@ -156,7 +156,7 @@ def snapshots(
     found = []
     for trial, n, mask, s2, before in zip(trace.trials, *(trace[name] for name in SHOT)):
         p, mask = np.clip(qbar * before, 0.0, 1.0), mask > 0
-        kept = redrawn(trial, 0, mask, n, p)
+        kept = redraw_multiplicities(trial, 0, mask, n, p)
         n, mask, s2, kept, p = (torch.from_numpy(x) for x in (n, mask, s2, kept, p))
         found.append(Snapshot(kernel, arms[0], n, mask, ridge, s2, kept=kept, probability=p))
     return found

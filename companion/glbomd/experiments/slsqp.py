@@ -22,12 +22,12 @@ from torch import Tensor
 from paperlib.core.contracts import Learner, Problem
 from paperlib.core.rounds import Round
 from paperlib.glbomd.learners.certified import CertifiedOptimism
-from paperlib.glbomd.learners.likelihood_set import ConfidenceSet, family_terms, leader
+from paperlib.glbomd.learners.likelihood_set import ConfidenceSet, argmax_parameter, family_terms
 from paperlib.play import play
 
-from ...store.results import once
+from ...store.results import cached_call
 from ...store.seconds import Run, Seconds
-from ...store.timing import alone, time_rounds
+from ...store.timing import exclusive_lock, time_rounds
 
 TOLERANCE = 1e-9  # of the solver, absolute, on values and (relative to the budget) on constraints
 FAR = 2.0  # times S, where the solver looks outside of the ball: L goes on so that e^z stays finite
@@ -111,7 +111,7 @@ def slsqp_decision(
 
     values = np.einsum("kd,kd->k", arms, np.stack([solve(x) for x in arms]))
     second, best = np.sort(values)[-2:]
-    return SLSQPDecision(leader(values), values, float(best - second), estimate)
+    return SLSQPDecision(argmax_parameter(values), values, float(best - second), estimate)
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def against_certified(
 
     They are the mean of a run before and one after.
     """
-    with alone():
+    with exclusive_lock():
         before = own_seconds(learner, problem, horizon, every)
         found = decide_again(learner, problem, horizon, every)
         after = own_seconds(learner, problem, horizon, every)
@@ -189,7 +189,7 @@ def time_decisions(
             return decide_again(learner, problem, horizon, every)["seconds"]
         return own_seconds(learner, problem, horizon, every)
 
-    with alone():
+    with exclusive_lock():
         # in turns, so that a slow spell of the machine meets all runs alike
         turns = [[seconds(*run) for run in runs] for _ in range(repetitions)]
     return {"seconds": np.stack(turns, 1)}
@@ -200,5 +200,5 @@ def slsqp_seconds(
 ) -> Seconds:
     """Seconds of each ``every``-th round with SLSQP, see ``time_decisions``; cached."""
     known = {"runs": list(runs.values()), "horizon": horizon, "every": every}
-    found = once("slsqp_seconds", time_decisions, **known, repetitions=repetitions)
+    found = cached_call("slsqp_seconds", time_decisions, **known, repetitions=repetitions)
     return Seconds(dict(zip(runs, found["seconds"])), dict.fromkeys(runs, 1))

@@ -1,6 +1,6 @@
 """Clusters of forest cover as arms.
 
-Source: Zhang, Xu, Zhao & Sugiyama (2025), Figure 4 and Appendix F. Letters: as in ``worlds``.
+Source: Zhang, Xu, Zhao & Sugiyama (2025), Figure 4 and Appendix F. Letters: as in ``instances``.
 """
 
 from dataclasses import field
@@ -8,17 +8,17 @@ from dataclasses import field
 import numpy as np
 import torch
 
-from paperlib.core.describe import frozen
+from paperlib.core.describe import frozen_dataclass
 from paperlib.core.streams import Draw
-from paperlib.core.validation import one_of
+from paperlib.core.validation import check_in
 from paperlib.glbomd.model.links import Bernoulli
-from paperlib.glbomd.problems import Known, Moment, World
+from paperlib.glbomd.problems import BanditInstance, KnownBandit, RoundInstance
 
 from ...datasets.covertype import covertype_arms, table_checksum
 
 
-@frozen
-class Covertype(Known):
+@frozen_dataclass
+class Covertype(KnownBandit):
     """Sixty clusters of forest cover as arms, in 11 dimensions; the reward is 1 where a tree is a lodgepole pine.
 
     Source: Zhang, Xu, Zhao & Sugiyama (2025), Figure 4. No logistic model fits the clusters' mean rewards, so
@@ -36,7 +36,7 @@ class Covertype(Known):
     link = Bernoulli()
 
     def __post_init__(self):
-        one_of("checksum", self.checksum, [table_checksum()])
+        check_in("checksum", self.checksum, [table_checksum()])
 
     def natural(self, horizon: int) -> np.ndarray:
         """ln(m / (1 - m)) of the clusters' mean rewards m, T x K: what a perfect model would need, not x^T theta*."""
@@ -47,8 +47,8 @@ class Covertype(Known):
         mean = covertype_arms().mean
         return np.broadcast_to(mean, (horizon, len(mean)))
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> BanditInstance:
         """The sixty arms, largest norm 1, with their mean rewards."""
         table = covertype_arms()
         arms, means = (torch.tensor(x, **tkwargs).unsqueeze(0) for x in (table.arms, table.mean))
-        return World(None, (Moment(arms, means, means.amax(1)),) * horizon)
+        return BanditInstance(None, (RoundInstance(arms, means, means.amax(1)),) * horizon)

@@ -26,10 +26,10 @@ from torch import Tensor
 from paperlib import stats
 from paperlib.checks import Check, statement
 from paperlib.core.trace import Trace
-from paperlib.glbomd.model.links import Link, kappa_ball, loss
+from paperlib.glbomd.model.links import Link, kappa_ball, link_loss
 from paperlib.glbomd.model.setting import Setting
 from paperlib.glbomd.probes import PROBES
-from paperlib.glbomd.theory.bounds import PAPER, ROUNDING, sharp_width, shortfall
+from paperlib.glbomd.theory.bounds import PAPER, ROUNDING, ridge_shortfall, sharp_width
 
 NODES, WEIGHTS = (torch.from_numpy(x) for x in np.polynomial.hermite.hermgauss(80))
 LOG_WEIGHTS = WEIGHTS.log() - 0.5 * np.log(np.pi)
@@ -137,7 +137,7 @@ class Replay:
 
     def losses(self, z: Tensor) -> Tensor:
         """Sum up to t of the losses l_s where X_s^T theta is z_s, R x T. ``z``: R x T."""
-        return loss(self.setting.link, z, self.reward).cumsum(1)
+        return link_loss(self.setting.link, z, self.reward).cumsum(1)
 
 
 # Theorem 2 and the tables ---------------------------------------------------------------------------------
@@ -363,7 +363,7 @@ def lemma_4b(run: Replay) -> Check:
         2 * eta * (run.losses(run.true_z) - run.losses(run.next_z))
         + run.error[:, :1]
         - 2 / 3 * run.moved,
-        remark=shortfall(setting.ridge, least),
+        remark=ridge_shortfall(setting.ridge, least),
     )
 
 
@@ -418,7 +418,7 @@ def mixed(link: Link, reward: Tensor, mean: Tensor, deviation: Tensor) -> Tensor
     width = (link.slope(high) / g + 1 / variance).rsqrt()
     z = high.unsqueeze(-1) + 2**0.5 * width.unsqueeze(-1) * NODES
     log_density = -0.5 * ((z - mean.unsqueeze(-1)) / deviation.unsqueeze(-1)).square()
-    exponents = LOG_WEIGHTS + NODES**2 + log_density - loss(link, z, reward.unsqueeze(-1))
+    exponents = LOG_WEIGHTS + NODES**2 + log_density - link_loss(link, z, reward.unsqueeze(-1))
     return -(torch.logsumexp(exponents, -1) + (width / deviation).log())
 
 
@@ -535,7 +535,11 @@ def lemma_12(
     log_normal = lambda mean, sd: (
         -0.5 * ((z - mean) / sd) ** 2 - math.log(sd * math.sqrt(2 * math.pi))
     )
-    log_p, log_q, l = log_normal(*prior), log_normal(*other), loss(link, z, torch.tensor(reward))
+    log_p, log_q, l = (
+        log_normal(*prior),
+        log_normal(*other),
+        link_loss(link, z, torch.tensor(reward)),
+    )
     width = float(z[1] - z[0])
     log_star = log_p - l - (torch.logsumexp(log_p - l, 0) + math.log(width))
     integral = lambda f: float((log_q.exp() * f).sum()) * width
@@ -660,7 +664,7 @@ def lemma_6(run: Replay, *, tight: bool = False) -> Check:
         setting.describe(),
         mix_loss(run).cumsum(1),
         run.losses(run.next_z) + run.moved / (2 * alpha) + 2 * d * alpha * log,
-        remark=shortfall(setting.ridge, quadrature_ridge(setting, "sharp")),
+        remark=ridge_shortfall(setting.ridge, quadrature_ridge(setting, "sharp")),
     )
 
 
@@ -676,7 +680,7 @@ def _lemma_7(name: str, source: str, run: Replay, form: str, factor: float) -> C
         setting.describe() | {"least ridge": least},
         expected_divergence(run),
         factor * setting.spread * gain,
-        remark=shortfall(setting.ridge, least),
+        remark=ridge_shortfall(setting.ridge, least),
     )
 
 

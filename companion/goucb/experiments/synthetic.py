@@ -26,15 +26,15 @@ from paperlib import stats
 from paperlib.core.contracts import Problem
 from paperlib.core.linalg import Rows
 from paperlib.core.streams import Streams
-from paperlib.core.text import number
+from paperlib.core.text import format_number
 from paperlib.core.trace import Trace
 from paperlib.goucb.learners.gp import GP
 from paperlib.goucb.learners.search import History
 from paperlib.maths.bounds import Bounds
 
-from ...figures.drawing import look, regret_panel, style
-from ...store.results import once
-from ...store.timing import computing
+from ...figures.drawing import line_style, regret_panel, style_context
+from ...store.results import cached_call
+from ...store.timing import shared_lock
 from ...styles import COLORS
 
 Runs = dict[str, dict[str, Trace]]  # function -> learner -> trace with every round
@@ -73,7 +73,7 @@ def flat(trace: Trace, uniform: Trace) -> stats.Interval:
 def below(found: dict[str, Trace], name: str, others: Sequence[str]) -> stats.Test:
     """Test whether ``name`` has less regret than each of the others."""
     differences = {other: found[other].last() - found[name].last() for other in others}
-    return stats.weakest(stats.wilcoxon(differences))
+    return stats.combine_tests(stats.wilcoxon(differences))
 
 
 def spread(found: dict[str, Trace], name: str, others: Sequence[str]) -> stats.Interval:
@@ -106,7 +106,7 @@ def agreement(found: dict[str, Trace], names: Sequence[str]) -> tuple[int, int]:
 def apart(found: dict[str, Trace], a: str, b: str) -> stats.Interval:
     """Return the mean difference of two learners' regret, as a fraction of a uniform point's mean regret."""
     scale = found[UNIFORM].last().mean()
-    return stats.paired(found[a].last() / scale, found[b].last() / scale)
+    return stats.paired_difference(found[a].last() / scale, found[b].last() / scale)
 
 
 def farthest(intervals: dict[str, stats.Interval]) -> stats.Interval:
@@ -116,7 +116,7 @@ def farthest(intervals: dict[str, stats.Interval]) -> stats.Interval:
         ends = sorted((abs(x.low), abs(x.high)))
         low = 0.0 if x.low <= 0 <= x.high else ends[0]
         sizes[name] = x._replace(estimate=abs(x.estimate), low=low, high=ends[1])
-    return stats.greatest(sizes)
+    return stats.largest(sizes)
 
 
 def factor(ratios: dict[str, stats.Interval]) -> stats.Interval:
@@ -236,7 +236,7 @@ def table(found: dict[str, Trace], n: int, maximum: Any, noise: float) -> list[s
         late = between(trace, n + 1, len(trace.rounds)) / (len(trace.rounds) - n)
         cells = (trace.last(), late, simple(trace, maximum)[:, -1])
         texts = [
-            f"{number(x.estimate)} [{number(x.low)}, {number(x.high)}]"
+            f"{format_number(x.estimate)} [{format_number(x.low)}, {format_number(x.high)}]"
             for x in map(stats.mean, cells)
         ]
         if stats.mean(cells[-1]).high < noise:
@@ -249,8 +249,8 @@ def describe_values(values: dict[str, float], noise: float) -> str:
     """List names with their values, the least first. Values below the noise's standard deviation are ties, and are not ranked."""
     tied = [name for name in values if values[name] < noise]
     rest = sorted((name for name in values if values[name] >= noise), key=values.get)
-    words = [f"{', '.join(tied)} below the noise's {number(noise)}"] if tied else []
-    return "; ".join(words + [f"{name} {number(values[name])}" for name in rest])
+    words = [f"{', '.join(tied)} below the noise's {format_number(noise)}"] if tied else []
+    return "; ".join(words + [f"{name} {format_number(values[name])}" for name in rest])
 
 
 def growth(samples: dict[int, np.ndarray], of: str) -> stats.Interval:
@@ -269,7 +269,7 @@ def _bars(found: Collection[stats.Interval]) -> tuple[np.ndarray, np.ndarray]:
 def _lines_across(ax: Axes, found: dict[str, stats.Interval]) -> None:
     """Draw a horizontal line at the estimate of each name."""
     for name, x in found.items():
-        ax.axhline(x.estimate, linewidth=0.9, **{key: look(name)[key] for key in LINE})
+        ax.axhline(x.estimate, linewidth=0.9, **{key: line_style(name)[key] for key in LINE})
 
 
 def along(
@@ -292,12 +292,14 @@ def along(
     """
     settings = sorted({setting for sample in samples.values() for setting in sample})
     numbers: dict[str, Any] = {name: stats.mean(x) for name, x in controls.items()}
-    with style():
+    with style_context():
         _lines_across(ax, numbers)
         for name, sample in samples.items():
             found = numbers[name] = {setting: stats.mean(sample[setting]) for setting in settings}
             bars = _bars(found.values())
-            ax.errorbar(range(len(settings)), *bars, elinewidth=0.6, capsize=1.5, **look(name))
+            ax.errorbar(
+                range(len(settings)), *bars, elinewidth=0.6, capsize=1.5, **line_style(name)
+            )
         ax.set_xticks(range(len(settings)), [f"{setting:g}" for setting in settings])
         ax.set(title=title, xlabel=xlabel, ylabel=ylabel)
         ax.set_ylim(bottom=0)
@@ -329,7 +331,7 @@ def bars(
     count = min(len(trace.trials) for trace in (*found.values(), *controls.values()))
     ends_of = lambda traces: {name: stats.mean(x.last()[:count]) for name, x in traces.items()}
     dots, lines = ends_of(found), ends_of(controls)
-    with style():
+    with style_context():
         how = {"fmt": "o", "color": COLORS["vermilion"], "capsize": 2, "ms": 4}
         ax.errorbar(range(len(dots)), *_bars(dots.values()), **how)
         _lines_across(ax, lines)
@@ -353,11 +355,11 @@ def field_panels(
     """
     words = {"title": title, "series": "simple", "ylabel": "simple regret"}
     numbers: dict[str, Any] = {"evaluations": band_panel(row[0], found, n, **words), "seconds": {}}
-    with style():
+    with style_context():
         for name, trace in found.items():
             late = trace.rounds > n
             seconds, mean = trace.seconds[late] / len(trace.trials), trace["simple"].mean(0)[late]
-            row[1].plot(seconds, mean, **{**look(name), "marker": None})
+            row[1].plot(seconds, mean, **{**line_style(name), "marker": None})
             numbers["seconds"][name] = {"seconds": seconds, "mean": mean}
         row[1].set(title=title, xlabel="seconds a trial", xscale="log")
         row[1].set_ylim(row[0].get_ylim())
@@ -375,7 +377,7 @@ def simulate_block(
     Returns:
         Regret of the point with the best noisy value ("best"), and mean regret of the n points ("uniform"), N each.
     """
-    with computing():
+    with shared_lock():
         rng = np.random.default_rng([seed, block])
         f = problem.of(None, 10 * torch.from_numpy(rng.random((count, n, problem.dim))) - 5).numpy()
         noisy = f + problem.noise * rng.normal(size=f.shape)
@@ -388,7 +390,7 @@ def simulate_first_phase(problem: Any, n: int, count: int, seed: int) -> dict[st
     """Return ``count`` draws of Phase I, N each, in blocks that are computed or loaded. An interrupted run resumes."""
     sizes = [min(BLOCK, count - first) for first in range(0, count, BLOCK)]
     blocks = [
-        once(
+        cached_call(
             "first_phase", simulate_block, problem=problem, n=n, count=size, seed=seed, block=block
         )
         for block, size in enumerate(sizes)
@@ -423,7 +425,7 @@ def share_of_uniform(
     last = len(learner.rounds)
     window = lambda trace: between(trace, last - rounds + 1, last) / rounds
     best, uniform = (bernstein(found[name], width, level) for name in ("best", "uniform"))
-    apart = stats.paired(window(learner), window(repeated), level)
+    apart = stats.paired_difference(window(learner), window(repeated), level)
     low, high = max(0.0, best.low + apart.low), best.high + apart.high
     method = f"share of a uniform point's mean regret, 95 % by Bonferroni: empirical Bernstein over {best.n} draws, and t over paired trials"
     estimate = max(0.0, best.estimate + apart.estimate) / uniform.estimate

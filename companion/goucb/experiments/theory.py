@@ -63,7 +63,7 @@ class RecordedRun:
     """A recorded run, with everything recomputed that the statements need.
 
     Args:
-        trace: every round, with the probes of ``probes.recording``.
+        trace: every round, with the probes of ``probes.recording_probes``.
         problem: the problem that was played.
         played: the learner.
     """
@@ -226,7 +226,7 @@ class RecordedRun:
 def proved(problem: Reference, n: int, T: int) -> tuple[GOUCB, constants.Proof]:
     """Return Algorithm 1 with lambda and beta_T of Lemma 5.3 with all constants, and their values; B_0 is at most the diameter of W."""
     c = constants.Constants.of(problem, Risk(problem).on_box.mu, DELTA)
-    p = constants.proof(c, n, T, capped=True)
+    p = constants.proof_constants(c, n, T, capped=True)
     return learner(problem, n, p.ridge, Constant(math.sqrt(p.beta / p.ridge))), p
 
 

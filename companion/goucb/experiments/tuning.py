@@ -15,11 +15,11 @@ from scipy.stats import rankdata, t
 
 from paperlib import stats
 from paperlib.core.trace import Trace
-from paperlib.core.validation import one_of
+from paperlib.core.validation import check_in
 
 from ...datasets import registry
 from ...datasets.evaluations import Evaluation
-from ...figures.drawing import look, style
+from ...figures.drawing import line_style, style_context
 from ..problems.tuning import BUNDLED, SPACES, Tuning
 from . import synthetic
 
@@ -97,7 +97,7 @@ def greatest(
     """
     apart = lambda other: {task: of(runs[name]) - of(runs[other]) for task, runs in tasks.items()}
     found = {other: clustered(apart(other), folds, "mean difference") for other in others}
-    return stats.greatest(found)
+    return stats.largest(found)
 
 
 def similar(found: Found, names: Sequence[str], folds: int) -> stats.Interval:
@@ -173,11 +173,11 @@ def final_table(
         for task, found in tasks.items()
     }
     names = list(next(iter(tasks.values())))
-    with style():
+    with style_context():
         ax.set_axis_off()
         ax.set(xlim=(-2.6, len(tasks) - 0.5), ylim=(len(names) - 0.5, -2.2))
         for row, name in enumerate(names):
-            ax.text(-2.6, row, look(name)["label"], va="center", fontsize=7)
+            ax.text(-2.6, row, line_style(name)["label"], va="center", fontsize=7)
         for column, (task, found) in enumerate(numbers.items()):
             ax.text(column, -1.3, heads[task], ha="center", va="center", fontsize=6.5)
             cells = {name: f"{100 * x.estimate:.2f}" for name, x in found.items()}
@@ -194,11 +194,11 @@ def final_table(
 def rank_panel(ax: Axes, ranks: dict[str, float], *, title: str) -> dict[str, float]:
     """Draw one row per name with a dot at its average rank, the least at the top, and return the numbers in this order."""
     names = sorted(ranks, key=ranks.get)
-    with style():
+    with style_context():
         for row, name in enumerate(names):
-            how = look(name)
+            how = line_style(name)
             ax.plot(ranks[name], row, how["marker"] or "o", color=how["color"], markersize=5)
-        ax.set_yticks(range(len(names)), [look(name)["label"] for name in names])
+        ax.set_yticks(range(len(names)), [line_style(name)["label"] for name in names])
         ax.invert_yaxis()
         ax.set(title=title, xlabel="average rank")
     return {name: ranks[name] for name in names}
@@ -222,7 +222,7 @@ def choose(
         ValueError: another value of ``data`` or of a task, or a file that differs from the registry's.
         FileNotFoundError: "real", and a file is missing; the message says how to get it.
     """
-    one_of("data", data, ("bundled", "auto", "real"))
+    check_in("data", data, ("bundled", "auto", "real"))
     chosen = {task: tuple(task.split(".", 1)) for task in tasks}
     for task, parts in chosen.items():
         if parts not in itertools.product(DATA, SPACES):

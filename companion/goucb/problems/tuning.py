@@ -15,9 +15,9 @@ import numpy as np
 from torch import Tensor
 
 from paperlib.core import fields
-from paperlib.core.describe import frozen
+from paperlib.core.describe import frozen_dataclass
 from paperlib.core.streams import Draw
-from paperlib.core.validation import refuse
+from paperlib.core.validation import raise_invalid
 from paperlib.maths.bounds import Bounds
 
 from ...datasets import registry as datasets
@@ -128,7 +128,7 @@ def table(data: str) -> tuple[np.ndarray, np.ndarray]:
     return features, target
 
 
-class World(NamedTuple):
+class TuningInstance(NamedTuple):
     """The box, each trial's fold, and what is known of each fold."""
 
     bounds: Bounds  # 1 x d
@@ -136,7 +136,7 @@ class World(NamedTuple):
     files: tuple[Evaluations, ...]  # by fold
 
 
-@frozen
+@frozen_dataclass
 class Tuning:
     """Accuracy of a classifier by its hyperparameters, without noise. Trial i of seed s has the fold (s + i) % folds.
 
@@ -185,17 +185,17 @@ class Tuning:
             for fold in range(self.folds)
         )
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> TuningInstance:
         """[0, 10]^d, and the fold of each trial."""
         bounds = Bounds.of([0.0] * self.dim, [SIDE] * self.dim, **tkwargs)
-        return World(bounds, draw.seeds % self.folds, self.files())
+        return TuningInstance(bounds, draw.seeds % self.folds, self.files())
 
-    def context(self, world: World, t: int) -> Bounds:
+    def context(self, instance: TuningInstance, t: int) -> Bounds:
         """The box."""
-        return world.bounds
+        return instance.bounds
 
     def respond(
-        self, world: World, t: int, x: Tensor, wants: str, draw: Draw
+        self, instance: TuningInstance, t: int, x: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
         """The accuracy, twice.
 
@@ -203,8 +203,8 @@ class Tuning:
             ValueError: a learner that wants anything but rewards.
         """
         if wants != "reward":
-            refuse("wants", wants, "reward")
-        points = zip(world.fold.tolist(), x.tolist())
-        asked = [(world.files[fold], decode(self.classifier, point)) for fold, point in points]
+            raise_invalid("wants", wants, "reward")
+        points = zip(instance.fold.tolist(), x.tolist())
+        asked = [(instance.files[fold], decode(self.classifier, point)) for fold, point in points]
         found = x.new_tensor(evaluate(asked))
         return found, found

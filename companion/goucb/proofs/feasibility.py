@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from paperlib.checks import Check, Statement, statement, unless
+from paperlib.checks import Check, Statement, statement, vacuous_unless
 from paperlib.goucb.theory import constants
 from paperlib.goucb.theory.constants import PAPER, ROUNDING, Constants, Proof
 
@@ -68,7 +68,7 @@ def containment(run: Replay, delta: float, most: Any = math.inf) -> Check:
         run.radius,
         delta,
     )
-    return unless(bool((check.bound < np.asarray(most)).any()), check)
+    return vacuous_unless(bool((check.bound < np.asarray(most)).any()), check)
 
 
 @statement("Lemma 5.3, localization", f"{PAPER}, proof of Lemma 5.3, with all constants")
@@ -89,7 +89,7 @@ def localization(run: Replay, c: Constants, p: Proof) -> Check:
         p.far2,
         c.delta,
     )
-    return unless(p.far2 < c.diameter2, check)
+    return vacuous_unless(p.far2 < c.diameter2, check)
 
 
 @statement("Functional containment", "ours, from Lemma 5.3 and Taylor's theorem")
@@ -121,7 +121,7 @@ def functional(
         torch.stack(bound, 2),
         delta,
     )
-    return unless(bool((check.bound < 2 * value).any()), check)
+    return vacuous_unless(bool((check.bound < 2 * value).any()), check)
 
 
 # Lemmas 5.4 and 5.5 ---------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def _instantaneous(
         torch.where(inside, run.gaps, torch.zeros_like(run.gaps)),
         bound,
     )
-    return unless(bool((inside & (bound < span)).any()), check)
+    return vacuous_unless(bool((inside & (bound < span)).any()), check)
 
 
 @statement("Lemma 5.4", f"{PAPER}, Lemma 5.4, with half the remainder")
@@ -173,7 +173,7 @@ def _squares(of: Statement, run: Replay, span: float, formula: str, bound: Any) 
     total = np.where(inside, run.gaps.square().sum(1).numpy(), 0.0)
     inputs = run.inputs | {"trials with w* inside": int(inside.sum())}
     check = of.check(formula, inputs, total, bound)
-    return unless(bool((inside & (check.bound < trivial)).any()), check)
+    return vacuous_unless(bool((inside & (check.bound < trivial)).any()), check)
 
 
 @statement("Lemma 5.5", f"{PAPER}, Lemma 5.5, corrected")

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from paperlib.checks import ByConstruction, Check, statement
 from paperlib.core import fields
-from paperlib.core.describe import frozen
+from paperlib.core.describe import frozen_dataclass
 from paperlib.goucb.problems.reference import HALF, Reference
 from paperlib.goucb.theory.constants import PAPER
 
@@ -79,7 +79,7 @@ class Growth(NamedTuple):
     w: np.ndarray  # dw
 
 
-@frozen
+@frozen_dataclass
 class Risk:
     """L(w) = E (f_x(w) - f_x(w*))^2 of a reference problem, by quadrature."""
 
@@ -245,7 +245,7 @@ def self_concordance(risk: Risk, c: float) -> Check:
 # The landscape of Figure 1 --------------------------------------------------------------------------------
 
 
-@frozen
+@frozen_dataclass
 class Landscape:
     """A risk in one dimension that satisfies Assumption 3.3 and is far from convex. Figure 1 sketches one without a formula.
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from paperlib.checks import Check, Statement, statement
 from paperlib.goucb.theory import constants
-from paperlib.goucb.theory.constants import PAPER, ROUNDING, stretch
+from paperlib.goucb.theory.constants import PAPER, ROUNDING, kappa_factor
 
 from .phase_2 import Replay
 
@@ -202,7 +202,7 @@ def potential(u2: Any, growth: Any, K: float) -> Check:
         growth: l_1, ..., l_T, R x T.
         K: C_g^2 / lambda.
     """
-    factor = float(stretch(K))
+    factor = float(kappa_factor(K))
     return potential.statement.check(
         "sum u_i^2 <= kappa_K l_t",
         {"kappa_K": factor},

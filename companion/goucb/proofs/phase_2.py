@@ -64,7 +64,7 @@ class Replay:
     def of(
         cls, trace: Trace, model: TwoLayerNet, n_init: int, ridge: float, truth: tuple[float, ...]
     ) -> "Replay":
-        """Build it from a trace of every round with the probes ``probes.recording``.
+        """Build it from a trace of every round with the probes ``probes.recording_probes``.
 
         Args:
             trace: of a GO-UCB by its recursion, on points and observations without scaling.

@@ -22,12 +22,12 @@ from paperlib.core.trace import Trace
 from paperlib.learners.multiscale import SCHEDULE, STEP, Multiscale
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg, practical, printed
-from paperlib.nsbco.probes import LOG, Compared, center, live
+from paperlib.nsbco.probes import LOG, TestStatistics, center, live_windows
 from paperlib.nsbco.problems.paths import Abrupt
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 
 from ...figures.charts import SMALL
-from ...figures.drawing import style
+from ...figures.drawing import style_context
 from ...styles import COLORS
 from ..proofs.schedule import BONUSES, window_chances
 
@@ -41,7 +41,12 @@ RUN_RESTARTS = [(9471, 1, 8), (24830, 1, 9)]
 
 def watched(learner: Learner) -> dict[str, Probe]:
     """Return the probes of ``Run``, of every round."""
-    return {"z": Probe(center), "live": Probe(live), "tests": Probe(Compared(learner)), "log": LOG}
+    return {
+        "z": Probe(center),
+        "live": Probe(live_windows),
+        "tests": Probe(TestStatistics(learner)),
+        "log": LOG,
+    }
 
 
 class Run(NamedTuple):
@@ -53,7 +58,7 @@ class Run(NamedTuple):
     block: np.ndarray  # T, order of the block
     rbar: np.ndarray  # T
     U: np.ndarray  # T
-    second: np.ndarray  # T, statistic of Test 2, see ``probes.Compared``
+    second: np.ndarray  # T, statistic of Test 2, see ``probes.TestStatistics``
     first: np.ndarray  # T x O, statistics of Test 1
     # observed rounds, test 1 or 2, order of Test 1's window or -1 for Test 2, as far as they were logged
     restarts: list[tuple[int, int, int]]
@@ -132,7 +137,7 @@ def spells(order: np.ndarray) -> list[tuple[int, int, int]]:
 def reached(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     """Return the largest A_1 and A_2 with which a test would have failed by the end, R each.
 
-    ``trace``: with the largest of ``probes.Compared`` as "tests".
+    ``trace``: with the largest of ``probes.TestStatistics`` as "tests".
     """
     most = trace["tests"][:, -1]
     return most[:, 3:].max(1), most[:, 2]
@@ -210,7 +215,7 @@ def block_panel(ax: Axes, windows: list[np.ndarray], order: np.ndarray, *, title
         True: {"edgecolor": COLORS["black"], "linewidth": 0.9, "zorder": 3},
         False: {"edgecolor": "#dddddd", "linewidth": 0.4, "zorder": 1},
     }
-    with style():
+    with style_context():
         for m, hits in enumerate(windows):
             for z, hit in enumerate(hits):
                 bar(m, z * 2**m, 2**m, facecolor="none", **edges[bool(hit)])
@@ -254,7 +259,7 @@ def run_column(
     dashed = {"label": "change", "color": COLORS["black"], "linestyle": (0, (4, 2))}
     solid = {"label": "restart", "color": COLORS["vermilion"]}
     level = {"color": COLORS["vermilion"], "linewidth": 0.8, "linestyle": (0, (1, 1))}
-    with style():
+    with style_context():
         for ax in axes:
             # the legend of the figure has each label once
             for time, how in [*((t, dashed) for t in changes), *((t, solid) for t in restarts)]:
@@ -304,7 +309,7 @@ def heat_panel(
     rows, columns = list(values), list(next(iter(values.values())))
     shades = np.array([[values[row][column] for column in columns] for row in rows], float)
     high = max(shades.max(), 1e-9) if most is None else most
-    with style():
+    with style_context():
         ax.imshow(shades, cmap="Blues", vmin=0.0, vmax=1.25 * high, aspect="auto")
         for (i, j), value in np.ndenumerate(shades):
             color = "white" if value > 0.8 * high and high > 1e-6 else "black"

@@ -9,7 +9,7 @@ import numpy as np
 from paperlib import stats
 from paperlib.core.contracts import Learner
 from paperlib.core.trace import Trace
-from paperlib.core.validation import one_of
+from paperlib.core.validation import check_in
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.glr import GLR
 from paperlib.nsbco.learners.kiefer import KieferWolfowitz
@@ -75,7 +75,7 @@ def table(data: str, series: int) -> tuple[int, str]:
     Raises:
         ValueError: another word, or a file that is not the registry's; FileNotFoundError: "real", and it cannot be had.
     """
-    one_of("data", data, ("auto", "real"))
+    check_in("data", data, ("auto", "real"))
     try:
         datasets.fetch(TABLE)
     except FileNotFoundError:
@@ -129,4 +129,4 @@ def beats_doing_nothing(traces: dict[str, Trace], name: str) -> stats.Interval:
 
 def tests_cost(traces: dict[str, Trace]) -> stats.Interval:
     """Return the regret of MASTER less that of its schedule alone, paired."""
-    return stats.paired(traces["MASTER"].last(), traces["MALG"].last())
+    return stats.paired_difference(traces["MASTER"].last(), traces["MALG"].last())

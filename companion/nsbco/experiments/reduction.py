@@ -41,13 +41,13 @@ def policy(horizon: int) -> StationaryToWeak:
 
 def sequence(problem: GridDrift, horizon: int) -> World:
     """Return the functions of a problem of ``sequences``."""
-    world = problem.init(1, horizon, Streams(0, range(1)).at(-1), dtype=torch.float64)
-    means = world.means[0].numpy()
+    instance = problem.init(1, horizon, Streams(0, range(1)).at(-1), dtype=torch.float64)
+    means = instance.means[0].numpy()
     drift = np.abs(np.diff(means, axis=0)).max(1)
     return World(means, drift, int((drift > 0).sum()))
 
 
-def lemma_4_1(trace: Trace, world: World, horizon: int) -> dict[str, Check]:
+def lemma_4_1(trace: Trace, instance: World, horizon: int) -> dict[str, Check]:
     """Check the lemma's condition on the policy, its statistic, and the two properties, the second with either rho.
 
     "printed" takes from r-bar the excess of e(t) over the printed one, and so does "with t", whose rho has t where the
@@ -55,17 +55,17 @@ def lemma_4_1(trace: Trace, world: World, horizon: int) -> dict[str, Check]:
 
     Args:
         trace: every round, with "y", "arm" and "rbar".
-        world: of the run.
+        instance: of the run.
         horizon: T.
     """
-    t, y, rbar, drift = np.arange(1, horizon + 1), trace["y"], trace["rbar"], world.drift
+    t, y, rbar, drift = np.arange(1, horizon + 1), trace["y"], trace["rbar"], instance.drift
     rt = reduction.exp3_ix(ARMS, horizon).at(t)
     smaller = rbar - reduction.off_printed(t, horizon)  # e(t) is twice the printed one
-    played = world.values[t - 1, trace["arm"].astype(int)]
+    played = instance.values[t - 1, trace["arm"].astype(int)]
     return {
-        "regret bound": reduction.stationary_regret(played, world.values, rt),
+        "regret bound": reduction.stationary_regret(played, instance.values, rt),
         "statistic": reduction.lemma_4_1_statistic(rbar, y, rt),
-        "property 1": reduction.lemma_4_1_optimism(rbar, world.values.max(1), drift, rt),
+        "property 1": reduction.lemma_4_1_optimism(rbar, instance.values.max(1), drift, rt),
         "property 2": reduction.lemma_4_1_closeness(rbar, y, drift, rt),
         "printed": reduction.lemma_4_1_printed(smaller, y, drift, rt),
         "with t": reduction.lemma_4_1_with_t(smaller, y, drift, rt),
@@ -73,15 +73,15 @@ def lemma_4_1(trace: Trace, world: World, horizon: int) -> dict[str, Check]:
     }
 
 
-def broken(trace: Trace, world: World, horizon: int) -> dict[str, Check]:
+def broken(trace: Trace, instance: World, horizon: int) -> dict[str, Check]:
     """Check the same statements on what is wrong on purpose: all of them must fail. Arguments as for ``lemma_4_1``."""
-    t, y, rbar, drift = np.arange(1, horizon + 1), trace["y"], trace["rbar"], world.drift
+    t, y, rbar, drift = np.arange(1, horizon + 1), trace["y"], trace["rbar"], instance.drift
     rt, e = reduction.exp3_ix(ARMS, horizon).at(t), reduction.off(t, horizon)
     smaller = rbar - reduction.off_printed(t, horizon)
-    played, best = world.values[t - 1, trace["arm"].astype(int)], world.values.max(1)
+    played, best = instance.values[t - 1, trace["arm"].astype(int)], instance.values.max(1)
     return {
         "a hundredth of the regret bound": reduction.stationary_regret(
-            played, world.values, rt / 100
+            played, instance.values, rt / 100
         ),
         "the printed e": reduction.lemma_4_1_statistic(smaller, y, rt),
         "r-bar a mean alone": reduction.lemma_4_1_optimism(rbar - rt - e, best, drift, rt),

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from paperlib import stats
 from paperlib.core.contracts import Learner
 from paperlib.core.rounds import Probe
-from paperlib.core.text import number
+from paperlib.core.text import format_number
 from paperlib.core.trace import Trace
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.restarted import Restarted
@@ -22,8 +22,8 @@ from paperlib.nsbco.probes import LOG
 from paperlib.nsbco.problems.paths import (
     Abrupt,
     Level,
+    MixedPaths,
     Rotation,
-    Several,
     Sinusoid,
     Stationary,
     Triangle,
@@ -31,8 +31,8 @@ from paperlib.nsbco.problems.paths import (
 )
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 
-from ...figures.charts import errorbars, power
-from ...figures.drawing import QUARTILES, look, style
+from ...figures.charts import errorbars, power_label
+from ...figures.drawing import QUARTILES, line_style, style_context
 from ...store import results as store
 from .settings import learners
 
@@ -129,7 +129,7 @@ def variation(name: str, horizon: int, trials: int, seed: int) -> np.ndarray:
 def variations(paths: Sequence[str], horizon: int, trials: int, seed: int) -> str:
     """Return V_T and the number of changes of each path, in words."""
     V = {path: float(variation(path, horizon, trials, seed).mean()) for path in paths}
-    return "; ".join(f"{path} {number(V[path])}, {changes(path)}" for path in paths)
+    return "; ".join(f"{path} {format_number(V[path])}, {changes(path)}" for path in paths)
 
 
 # Runs --------------------------------------------------------------------------------------------------------
@@ -209,10 +209,10 @@ def play_all(plan: dict[Cell, dict[str, int]], seed: int, device: str) -> Runs:
     for name, T, counts in batches(plan):
         paths = tuple(problem(path).path for path in counts)
         trials = [trial for count in counts.values() for trial in range(count)]
-        batch = QuadraticDrift(Several(paths, tuple(counts.values())))
+        batch = QuadraticDrift(MixedPaths(paths, tuple(counts.values())))
         how = {"chunk": len(trials), "record": 1, "probes": watch(name), "device": device}
         trace = store.run(batch, {name: learner(name)}, T, trials, seed, **how)[name]
-        if store.shard():
+        if store.current_shard():
             continue
         for (path, count), end in zip(counts.items(), np.cumsum([*counts.values()]).tolist()):
             runs[path, T][name] = trace.part(end - count, end)
@@ -298,7 +298,9 @@ def ratio(runs: Runs, cell: Cell, above: str, below: str) -> stats.Interval:
 def less(runs: Runs, cells: Sequence[Cell], method: str, baseline: str) -> stats.Test:
     """Test whether the method has less regret than the baseline, in all of the cells, Holm over them."""
     pair = lambda cell: totals(runs, (cell, method), (cell, baseline))
-    return stats.weakest(stats.wilcoxon({cell[0]: np.diff(pair(cell))[:, 0] for cell in cells}))
+    return stats.combine_tests(
+        stats.wilcoxon({cell[0]: np.diff(pair(cell))[:, 0] for cell in cells})
+    )
 
 
 # All learners on all paths -----------------------------------------------------------------------------------
@@ -313,9 +315,11 @@ def figure_learners(runs: Runs, path: str, horizon: int) -> dict[str, Trace]:
 def restarts(trace: Trace, horizon: int) -> str:
     """Return how often a learner restarted in a run, in a table's words; "" where it never does, or not as a whole."""
     if "report.restarts" in trace.final:
-        return f"{number(float(trace['report.restarts'].mean()))} by tests"
+        return f"{format_number(float(trace['report.restarts'].mean()))} by tests"
     if "report.batch" in trace.final:
-        return f"{number(float((np.ceil(horizon / trace['report.batch']) - 1).mean()))} by plan"
+        return (
+            f"{format_number(float((np.ceil(horizon / trace['report.batch']) - 1).mean()))} by plan"
+        )
     return ""
 
 
@@ -323,11 +327,11 @@ def table(runs: Runs, path: str, horizon: int, seed: int) -> list[str]:
     """Return the lines of table T3 for one path: a head with V_T and the number of changes, then one line per learner."""
     found = figure_learners(runs, path, horizon)
     V = variation(path, horizon, min(len(trace.trials) for trace in found.values()), seed)
-    lines = [f"{path}: V_T {number(float(V.mean()))}, {changes(path)}"]
+    lines = [f"{path}: V_T {format_number(float(V.mean()))}, {changes(path)}"]
     for name, trace in found.items():
         x = stats.mean(trace.last())
-        scaled = number(x.estimate / horizon ** (2 / 3))
-        each = f"{number(x.estimate)} [{number(x.low)}, {number(x.high)}]"
+        scaled = format_number(x.estimate / horizon ** (2 / 3))
+        each = f"{format_number(x.estimate)} [{format_number(x.low)}, {format_number(x.high)}]"
         lines.append(f"  {name:20s} {scaled:>7s}  {each:26s} {restarts(trace, horizon)}".rstrip())
     return lines
 
@@ -342,7 +346,7 @@ def rules(runs: Runs, paths: Sequence[str], horizon: int) -> dict[str, dict[str,
 
 def range_of_ratios(found: dict[str, stats.Interval]) -> str:
     """Return ratios over several paths in words, "2.1 to 9.3 times" or "2.1 times"."""
-    ends = sorted({number(x.estimate) for x in found.values()}, key=float)
+    ends = sorted({format_number(x.estimate) for x in found.values()}, key=float)
     return " to ".join(dict.fromkeys([ends[0], ends[-1]])) + " times"
 
 
@@ -463,9 +467,9 @@ def detection_panels(
         The plotted numbers, by panel and name.
     """
     numbers: dict[str, dict] = {"share": {}, "delay": {}, "needless": {}, "needless, level": {}}
-    with style():
+    with style_context():
         for name, found in seen.items():
-            how = look(name)
+            how = line_style(name)
             hidden = how | {"label": None}
             label = f"{how['label']}, only the level moves"
             dashed = how | {"linestyle": "--", "linewidth": 1.0, "label": label}
@@ -505,6 +509,6 @@ def detection_panels(
             ax.yaxis.set_major_formatter("{x:g}")
             ax.set(xlabel="$T$", xscale="log", xlim=(at[0] / 1.3, at[-1] * 1.3))
             shown = at[::-1][:: (len(at) + 4) // 5]
-            ax.set_xticks(shown, [power(T) for T in shown])
+            ax.set_xticks(shown, [power_label(T) for T in shown])
             ax.xaxis.minorticks_off()
     return numbers

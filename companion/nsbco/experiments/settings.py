@@ -10,13 +10,13 @@ from torch import Tensor
 
 from paperlib.core import fields
 from paperlib.core.contracts import Learner
-from paperlib.core.describe import frozen
+from paperlib.core.describe import frozen_dataclass
 from paperlib.core.streams import Draw
-from paperlib.nsbco.learners.ascent import GradientAscent, State
+from paperlib.nsbco.learners.ascent import AscentState, GradientAscent
 from paperlib.nsbco.learners.bob import BanditOverBandit
 from paperlib.nsbco.learners.egs import EGS
 from paperlib.nsbco.learners.glr import GLR
-from paperlib.nsbco.learners.gradient import FullInformation, Still
+from paperlib.nsbco.learners.gradient import FullInformation, StaticBaseline
 from paperlib.nsbco.learners.kiefer import KieferWolfowitz
 from paperlib.nsbco.learners.least_squares import DiscountedLeastSquares, SlidingWindowLeastSquares
 from paperlib.nsbco.learners.presets import malg, practical
@@ -53,12 +53,12 @@ def learners(*names: str) -> dict[str, Learner]:
         "D-LS, oracle": DiscountedLeastSquares("oracle"),
         "SW-LS": SlidingWindowLeastSquares(64),
         "full information": FullInformation(),
-        "static baseline": Still(),
+        "static baseline": StaticBaseline(),
     }
     return {name: known[name] for name in names or known}
 
 
-@frozen
+@frozen_dataclass
 class Told(GradientAscent):
     """Algorithm 2, with these bounds in the place of the true ones.
 
@@ -82,11 +82,15 @@ class Told(GradientAscent):
         """Validate as Algorithm 2 does."""
         super().validate(self.told(task), action, y)
 
-    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs
+    ) -> AscentState:
         """Begin as Algorithm 2 does."""
         return super().init(trials, self.told(task), horizon, draw, **tkwargs)
 
-    def update(self, state: State, task: Task, x: Tensor, y: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: AscentState, task: Task, x: Tensor, y: Tensor, draw: Draw
+    ) -> AscentState:
         """Update as Algorithm 2 does."""
         return super().update(state, self.told(task), x, y, draw)
 

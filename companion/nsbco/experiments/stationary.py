@@ -68,8 +68,8 @@ def optimistic_in(worst: np.ndarray, bonus: float) -> stats.Interval:
 
 def task_of(problem: QuadraticDrift) -> Task:
     """Return the task that a problem gives to a learner."""
-    world = problem.init(1, 2, Streams(0, [0]).at(-1), dtype=torch.float64)
-    return problem.context(world, 0)
+    instance = problem.init(1, 2, Streams(0, [0]).at(-1), dtype=torch.float64)
+    return problem.context(instance, 0)
 
 
 def first_query(learner: Learner, problem: QuadraticDrift) -> np.ndarray:

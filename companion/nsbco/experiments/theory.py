@@ -108,7 +108,7 @@ def budget(problem: QuadraticDrift, horizon: int) -> Check:
 
     The points are on the sphere and within it, and the same in each call. ``problem``: on the ball, its path shared.
     """
-    path, part = world(problem, horizon), problem.part([problem.environment or 0], horizon)
+    path, part = instance(problem, horizon), problem.part([problem.environment or 0], horizon)
     x = np.random.default_rng(0).normal(size=(200, problem.dim))
     x = np.concatenate([x, x / 2]) / np.linalg.norm(np.concatenate([x, x]), axis=1, keepdims=True)
     away = x - problem.centers(part, np.arange(horizon), horizon)[0][:, None]
@@ -202,7 +202,7 @@ class World(NamedTuple):
         return float(self.drift.sum())
 
 
-def world(problem: QuadraticDrift, horizon: int) -> World:
+def instance(problem: QuadraticDrift, horizon: int) -> World:
     """Return the functions of a problem without a random path.
 
     Raises:

@@ -13,9 +13,9 @@ from dataclasses import field
 
 import numpy as np
 
-from paperlib.core.describe import frozen
-from paperlib.core.validation import one_of, refuse, whole
-from paperlib.nsbco.problems.paths import Path, along
+from paperlib.core.describe import frozen_dataclass
+from paperlib.core.validation import check_in, check_integer, raise_invalid
+from paperlib.nsbco.problems.paths import Path, on_first_axis
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 
 from ...datasets import registry as datasets
@@ -32,7 +32,7 @@ def closes(series: str) -> np.ndarray:
     Raises:
         ValueError: another name; ValueError, FileNotFoundError: as ``datasets.load``.
     """
-    one_of("series", series, SERIES)
+    check_in("series", series, SERIES)
     if series == "google":  # among matplotlib's sample data, adjusted
         from matplotlib.cbook import get_sample_data
 
@@ -43,7 +43,7 @@ def closes(series: str) -> np.ndarray:
     return close[:, whole_ones][:, np.argsort(prices.tickers[whole_ones])].T
 
 
-@frozen
+@frozen_dataclass
 class Prices(Path):
     """theta = s - 1/2 with the level s of a price series, the same for a day's 64 customers.
 
@@ -62,9 +62,9 @@ class Prices(Path):
     values = (-0.2375, 0.7625)
 
     def __post_init__(self):
-        one_of("series", self.series, SERIES)
+        check_in("series", self.series, SERIES)
         if self.days is not None:
-            whole("days", self.days, 2)
+            check_integer("days", self.days, 2)
         if self.series == "stocks":
             object.__setattr__(self, "data_checksum", datasets.checksum(self.series))
 
@@ -81,20 +81,20 @@ class Prices(Path):
         """
         found = closes(self.series)
         if self.days is not None and self.days > found.shape[1]:
-            refuse("days", self.days, f"at most {found.shape[1]}")
+            raise_invalid("days", self.days, f"at most {found.shape[1]}")
         if dim != 1:
-            refuse("dim", dim, "1")
+            raise_invalid("dim", dim, "1")
         log = np.log(found[[seed % len(found) for seed in seeds], : self.days])
         if horizon > log.shape[1] * CUSTOMERS:
-            refuse("horizon", horizon, f"at most {log.shape[1] * CUSTOMERS}")
+            raise_invalid("horizon", horizon, f"at most {log.shape[1] * CUSTOMERS}")
         low, high = log.min(1, keepdims=True), log.max(1, keepdims=True)
         if still := [seed % len(found) for seed, flat in zip(seeds, low == high) if flat.all()]:
-            refuse("days", self.days, f"as many as series {still[0]} needs to change")
+            raise_invalid("days", self.days, f"as many as series {still[0]} needs to change")
         return (log - low) / (high - low) - 0.5
 
     def theta(self, part, t, horizon, dim, reach):
         """The day's."""
-        return along(part[:, t // CUSTOMERS], dim)
+        return on_first_axis(part[:, t // CUSTOMERS], dim)
 
     def value(self, part, t, horizon):
         """b = .2 + theta + theta^2 / 4."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from paperlib.checks import Check, statement, unless
+from paperlib.checks import Check, statement, vacuous_unless
 from paperlib.nsbco.model.task import Task
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.bounds import distances
@@ -178,7 +178,7 @@ def gradient_error(g: Any, gradients: Any, s: Setting, horizon: int) -> Check:
         error,
         bound + ROUNDING,
     )
-    return unless(bool(informs), check)
+    return vacuous_unless(bool(informs), check)
 
 
 @statement("Contraction", f"{PROOF}, Eq. (10), corrected")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from paperlib.checks import Check, Statement, informative_from, statement, unless
+from paperlib.checks import Check, Statement, informative_from, statement, vacuous_unless
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import PAPER, TRIVIAL, Setting, Weak
 
@@ -57,7 +57,7 @@ def _deviation(
         trivial=TRIVIAL * T,
         informative_from=None if math.isinf(first) else math.ceil(first),
     )
-    return unless(bool(informs.any()), check)
+    return vacuous_unless(bool(informs.any()), check)
 
 
 @statement("Lemma 3.1, corrected", f"{PAPER}, Lemma 3.1, corrected")
@@ -117,14 +117,14 @@ def _judged(
     inputs: dict,
     **more: Any,
 ) -> Check:
-    """Check R x T numbers against a bound in the rounds ``inside``, vacuous if they inform in none. ``more``: of the check."""
+    """Check R x T numbers against a bound in the rounds ``is_inside``, vacuous if they inform in none. ``more``: of the check."""
     inside = np.broadcast_to(inside, observed.shape)
     informs = inside & informs
     shares = {"rounds in the regime": inside, "rounds that inform": informs}
     inputs = inputs | {name: float(rounds.mean()) for name, rounds in shares.items()}
     more = {"informative_from": first_round(informs), "trivial": TRIVIAL} | more
     check = of.check(formula, inputs, observed, np.where(inside, bound, np.inf), **more)
-    return unless(bool(informs.any()), check)
+    return vacuous_unless(bool(informs.any()), check)
 
 
 def from_below(
@@ -137,7 +137,7 @@ def from_below(
     inside: Any,
     **more: Any,
 ) -> Check:
-    """Check r-bar_t >= min f* - lambda Delta_t, both plus 1, in the rounds ``inside``; ``bonus``: T, what r-bar adds to the mean."""
+    """Check r-bar_t >= min f* - lambda Delta_t, both plus 1, in the rounds ``is_inside``; ``bonus``: T, what r-bar adds to the mean."""
     best = np.broadcast_to(np.asarray(best, float), rbar.shape)
     low = np.minimum.accumulate(best, 1) - lam * moved
     informs = low > bonus - 1  # else no rewards could break it
@@ -156,7 +156,7 @@ def from_above(
     inside: Any,
     **more: Any,
 ) -> Check:
-    """Check (1 / t) sum (r-bar - y) <= rho + lambda Delta_t in the rounds ``inside``; ``most``: T, what it is with any answers."""
+    """Check (1 / t) sum (r-bar - y) <= rho + lambda Delta_t in the rounds ``is_inside``; ``most``: T, what it is with any answers."""
     rbar, y = series(rbar=rbar, y=y)
     bound = rho + lam * np.broadcast_to(moved, y.shape)
     observed = (rbar - y).cumsum(1) / np.arange(1, y.shape[1] + 1)

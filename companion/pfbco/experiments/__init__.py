@@ -32,12 +32,12 @@ from .settings import (
     FIGURE,
     RIVALS,
     hindsight,
+    instance,
     learners,
     practical_learners,
     price_tables,
     recorded,
     watch,
-    world,
 )
 from .statements import (
     along_leader,

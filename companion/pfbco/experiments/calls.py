@@ -13,7 +13,7 @@ import torch
 from paperlib.core.contracts import Problem
 from paperlib.core.streams import Streams
 
-from ...store.timing import alone
+from ...store.timing import exclusive_lock
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 
@@ -27,10 +27,10 @@ def time_oracles(problems: Sequence[Problem], count: int, seed: int) -> dict[str
         "lmo" and "project": P x N each.
     """
     found = {call: np.empty((len(problems), count)) for call in ("lmo", "project")}
-    with alone(), torch.no_grad():
+    with exclusive_lock(), torch.no_grad():
         streams = Streams(seed, [0])
-        worlds = [problem.init(1, 1, streams.at(-1), **TKWARGS) for problem in problems]
-        sets = [problem.context(world, 0).cset for problem, world in zip(problems, worlds)]
+        instances = [problem.init(1, 1, streams.at(-1), **TKWARGS) for problem in problems]
+        sets = [problem.context(instance, 0).cset for problem, instance in zip(problems, instances)]
         for t in range(count):
             for i, cset in enumerate(sets):
                 z = 2 * cset.R.unsqueeze(1) * streams.at(t).sphere(f"call {cset.dim}", cset.dim)
@@ -54,17 +54,17 @@ def time_answers(
     """
     shape = len(problems), repetitions, rounds
     found = {wants: np.empty(shape) for wants in ("loss", "gradient")}
-    with alone(), torch.no_grad():
+    with exclusive_lock(), torch.no_grad():
         for n in range(repetitions):
             for i, problem in enumerate(problems):
                 streams = Streams(seed, [0])
-                world = problem.init(1, rounds, streams.at(-1), **TKWARGS)
-                y = torch.zeros(1, problem.context(world, 0).cset.dim, **TKWARGS)
+                instance = problem.init(1, rounds, streams.at(-1), **TKWARGS)
+                y = torch.zeros(1, problem.context(instance, 0).cset.dim, **TKWARGS)
                 for t in range(rounds):
                     draw = streams.at(t)
-                    problem.respond(world, t, y, "loss", draw)  # draws the round's randomness
+                    problem.respond(instance, t, y, "loss", draw)  # draws the round's randomness
                     for wants, seconds in found.items():
                         start = time.perf_counter()
-                        problem.respond(world, t, y, wants, draw)
+                        problem.respond(instance, t, y, wants, draw)
                         seconds[i, n, t] = time.perf_counter() - start
     return found

@@ -5,7 +5,7 @@ Seconds are kept with the results and belong to the machine that took them; ``py
 
 from paperlib.core.contracts import Learner, Problem
 
-from ...store.results import once
+from ...store.results import cached_call
 from ...store.seconds import Run, Seconds
 from .calls import time_answers, time_oracles
 from .settings import learners
@@ -29,7 +29,9 @@ def methods(
 
 def time_calls(problems: dict[str, Problem], count: int, seed: int = 0) -> Seconds:
     """Seconds of ``calls.time_oracles`` by ("lmo" or "project", problem), 1 x count each; kept."""
-    found = once("calls", time_oracles, problems=list(problems.values()), count=count, seed=seed)
+    found = cached_call(
+        "calls", time_oracles, problems=list(problems.values()), count=count, seed=seed
+    )
     calls = {(call, name): found[call][[i]] for i, name in enumerate(problems) for call in found}
     return Seconds(calls, {})
 
@@ -47,7 +49,7 @@ def with_answers(
         rounds, repetitions: as in ``timed``.
     """
     how = {"rounds": rounds, "repetitions": repetitions, "seed": seed}
-    found = once("answers", time_answers, problems=list(problems.values()), **how)
+    found = cached_call("answers", time_answers, problems=list(problems.values()), **how)
     mean = lambda seconds: seconds.mean(1, keepdims=True)
     both = {
         (name, setting): mean(timed[name, setting])

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.stats
 
 from paperlib import stats
-from paperlib.core.text import number
+from paperlib.core.text import format_number
 from paperlib.core.trace import Trace
 
 from .settings import FIGURE
@@ -68,7 +68,7 @@ def beats(
         ValueError: other trials.
     """
     sign = -1.0 if largest else 1.0
-    return stats.weakest(
+    return stats.combine_tests(
         stats.wilcoxon({rival: sign * _difference(traces[rival], traces[name]) for rival in rivals})
     )
 
@@ -91,7 +91,7 @@ def relative_difference(
     """
     if len(a) != len(b):
         raise ValueError(f"a, b: {len(a)} and {len(b)} trials; allowed: the same number")
-    found, base = stats.paired(a, b), float((b if gain is None else gain).mean())
+    found, base = stats.paired_difference(a, b), float((b if gain is None else gain).mean())
     estimate, *ends = (x / base for x in found[:3])
     of = "relative mean difference" if gain is None else "mean difference over the gain"
     words = f"{of}, 95 % t-interval over paired trials"
@@ -142,8 +142,8 @@ def caveat(*tables: dict[str, Trace], gain: np.ndarray | None = None) -> str:
         for traces in tables
     ]
     longer = [noise_ratio(traces["PF"], traces["StochOCG"]).estimate for traces in tables]
-    times = " to ".join(dict.fromkeys(map(number, (min(longer), max(longer)))))
-    apart = f"{number(100 * max(away))} %"
+    times = " to ".join(dict.fromkeys(map(format_number, (min(longer), max(longer)))))
+    apart = f"{format_number(100 * max(away))} %"
     near = (
         f"within {apart} of it"
         if gain is None
@@ -175,13 +175,13 @@ class Row(NamedTuple):
         if self.difference is not None:
             words.append(f"difference {bracket(self.difference)}, p {self.p:.2g}")
         if self.center is not None:
-            words.append(f"centers {number(self.center)}")
+            words.append(f"centers {format_number(self.center)}")
         return "  ".join(words)
 
 
 def bracket(x: stats.Interval) -> str:
     """Estimate [low, high]."""
-    return f"{number(x.estimate)} [{number(x.low)}, {number(x.high)}]"
+    return f"{format_number(x.estimate)} [{format_number(x.low)}, {format_number(x.high)}]"
 
 
 def loss_table(traces: dict[str, Trace]) -> dict[str, Row]:
@@ -202,7 +202,9 @@ def loss_table(traces: dict[str, Trace]) -> dict[str, Row]:
     found = {}
     for name, trace in traces.items():
         center = _a_round(trace, "center") if "center" in trace.series else None
-        difference = None if name == "PF" else stats.paired(average(trace), average(ours))
+        difference = (
+            None if name == "PF" else stats.paired_difference(average(trace), average(ours))
+        )
         found[name] = Row(stats.mean(average(trace)), center, difference, adjusted.get(name))
     return found
 
@@ -242,12 +244,12 @@ def late(traces: dict[str, Trace]) -> dict[str, str]:
     """
     center, lines = last_quarter(traces["PF"], "center"), {}
     both = lambda trace: " ".join(
-        f"{number(loss.mean()):>6s}" for loss in (average(trace), last_quarter(trace))
+        f"{format_number(loss.mean()):>6s}" for loss in (average(trace), last_quarter(trace))
     )
     # each control is in the line of its learner
     for name in (name for name in traces if not name.endswith(", sham")):
         quarter, control = last_quarter(traces[name]), traces.get(f"{name}, sham")
-        beyond, above = stats.paired(quarter, center), int((quarter > center).sum())
+        beyond, above = stats.paired_difference(quarter, center), int((quarter > center).sum())
         lines[name] = (
             f"{both(traces[name])}   {beyond.estimate:+.3f} [{beyond.low:+.3f}, {beyond.high:+.3f}] {above:3d}"
         )

@@ -109,7 +109,7 @@ def recorded(horizon: int, count: int = 60) -> list[int]:
     return sorted({*spaced, *ends, *shares})
 
 
-def world(problem: Problem, horizon: int, trials: int, seed: int) -> Any:
+def instance(problem: Problem, horizon: int, trials: int, seed: int) -> Any:
     """What the problem of a run was, which a trace does not keep."""
     draw = Streams(seed, range(trials)).at(-1)
     return problem.init(trials, horizon, draw, dtype=torch.float64, device="cpu")
@@ -121,7 +121,7 @@ def hindsight(problem: Problem, horizon: int, trials: int, seed: int = 0) -> np.
     Of a portfolio the best constant rebalanced one; of matrices the best of the problem's set,
     whatever its oracle.
     """
-    played = world(problem, horizon, trials, seed)
+    played = instance(problem, horizon, trials, seed)
     cset = played.task.cset
     if isinstance(problem, Portfolio):
         return bcrp(played.history(horizon)).value.numpy()

@@ -22,7 +22,7 @@ from paperlib.pfbco.theory.constants import Setting, unit_ball
 from ..problems.portfolio import Portfolio
 from ..proofs import lemmas, replay
 from ..proofs.replay import Replay, Split, split
-from .settings import world
+from .settings import instance
 
 
 def small_problems(c: float) -> dict[str, Problem]:
@@ -103,7 +103,7 @@ def parted(
     """
     parts, throughout, ends, s = {}, [], [], unit_ball(problem.dim)
     for T, trace in runs.items():
-        played = world(problem, T, trials, seed)
+        played = instance(problem, T, trials, seed)
         run = Replay.of(trace, played.task.cset)
         parts[T] = split(run, played.vector.unsqueeze(1), played.best, trace.last())
         # the loss is linear, so that its gradient is that of its average over a ball
@@ -126,7 +126,7 @@ def of_problems(problems: dict[str, Problem], trials: int, seed: int) -> list[Ch
     """
     checks, draw = [], np.random.default_rng(0)
     for problem in problems.values():
-        played = world(problem, 8, trials, seed)
+        played = instance(problem, 8, trials, seed)
         cset, draw_3 = played.task.cset, played.streams.at(3)
         loss = lambda y: problem.respond(played, 3, y, "loss", draw_3)[0]
         point = lambda: cset.lmo(torch.from_numpy(draw.normal(size=(trials, cset.dim))))

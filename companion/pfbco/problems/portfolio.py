@@ -21,9 +21,9 @@ import torch
 from torch import Tensor
 
 from paperlib.core import fields
-from paperlib.core.describe import frozen
+from paperlib.core.describe import frozen_dataclass
 from paperlib.core.streams import Draw, Streams
-from paperlib.core.validation import one_of
+from paperlib.core.validation import check_in
 from paperlib.maths.sets import SubSimplex
 from paperlib.pfbco.model import Task
 
@@ -48,7 +48,7 @@ class Market(NamedTuple):
 
 
 def choose(data: str = "auto", table: str = "stocks") -> str:
-    """Which table a run can use: ``table``, or "synthetic", which every figure of it has to name.
+    """Which table a run can use: ``list_verdicts``, or "synthetic", which every figure of it has to name.
 
     Args:
         data: "auto", the real table where it is at hand or can be downloaded, else the synthetic market; "real", the real
@@ -58,8 +58,8 @@ def choose(data: str = "auto", table: str = "stocks") -> str:
     Raises:
         ValueError: another word, or a file that is not the registry's; FileNotFoundError: "real", and it cannot be had.
     """
-    one_of("data", data, ("auto", "real", SYNTHETIC))
-    one_of("table", table, REAL)
+    check_in("data", data, ("auto", "real", SYNTHETIC))
+    check_in("table", table, REAL)
     if data != SYNTHETIC:
         try:
             datasets.fetch(table)
@@ -77,7 +77,7 @@ def market(table: str = "stocks") -> Market:
     Raises:
         ValueError: another table; ValueError, FileNotFoundError: as ``datasets.load``.
     """
-    one_of("table", table, (*REAL, SYNTHETIC))
+    check_in("table", table, (*REAL, SYNTHETIC))
     found = synthetic() if table == SYNTHETIC else price_ratios(datasets.load(table))
     found.ratios.flags.writeable = False
     return found
@@ -124,7 +124,7 @@ def synthetic() -> Market:
     return Market(tickers, np.arange(1, T + 1), np.exp(DRIFT + FACTOR * factor + OWN * own))
 
 
-class PortfolioWorld(NamedTuple):
+class PortfolioInstance(NamedTuple):
     """The market, and which of its stocks a trial holds."""
 
     task: Task
@@ -141,7 +141,7 @@ class PortfolioWorld(NamedTuple):
         return self.ratios[0, :horizon][:, self.stocks].transpose(0, 1)
 
 
-@frozen
+@frozen_dataclass
 class Portfolio:
     """Stocks drawn per trial without replacement (purpose "problem"), the days of the market in their order.
 
@@ -167,7 +167,7 @@ class Portfolio:
         found = None if self.table == SYNTHETIC else datasets.checksum(self.table)
         object.__setattr__(self, "data_checksum", found)
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> PortfolioWorld:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> PortfolioInstance:
         """The market and each trial's stocks.
 
         M_eff = -log(r_min w) and G_eff = r_max / (2 sqrt(n) r_min w), where w = alpha (1 - n^{-1/2}) / 2 is the least wealth
@@ -197,19 +197,19 @@ class Portfolio:
         least = low * (alpha * (1 - n**-0.5) / 2)
         bound = torch.maximum(-least.log(), high.log())
         task = Task(SubSimplex.of(n, **tkwargs), bound, high / (2 * math.sqrt(n) * least))
-        return PortfolioWorld(task, draw.streams, ratios, stocks)
+        return PortfolioInstance(task, draw.streams, ratios, stocks)
 
-    def context(self, world: PortfolioWorld, t: int) -> Task:
+    def context(self, instance: PortfolioInstance, t: int) -> Task:
         """The set and the bounds."""
-        return world.task
+        return instance.task
 
     def respond(
-        self, world: PortfolioWorld, t: int, action: Tensor, wants: str, draw: Draw
+        self, instance: PortfolioInstance, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
         """Loss, -log(r_t . x), R, or gradient, -r_t / (2 n r_t . x), R x n; and the loss, +inf where wealth r_t . x is not above 0. ``action``: R x n."""
-        one_of("wants", wants, ("loss", "gradient"))
-        r = world.relatives(t)
-        wealth = (r * world.task.cset.to_native(action)).sum(-1)
+        check_in("wants", wants, ("loss", "gradient"))
+        r = instance.relatives(t)
+        wealth = (r * instance.task.cset.to_native(action)).sum(-1)
         loss = torch.where(wealth <= 0, torch.inf, -wealth.log())  # NaN stays NaN
         heard = loss if wants == "loss" else r / (-2 * self.stocks * wealth).unsqueeze(1)
         # Departure: a lost trial plays on and hears 0, instead of being frozen: a problem without a state knows nothing of

@@ -14,13 +14,13 @@ import torch
 from torch import Tensor
 
 from paperlib.core.contracts import Problem
-from paperlib.core.describe import frozen
+from paperlib.core.describe import frozen_dataclass
 from paperlib.core.extras import extra
 from paperlib.core.streams import Draw
-from paperlib.core.validation import one_of, refuse
+from paperlib.core.validation import check_in, raise_invalid
 from paperlib.maths.matrices import NuclearBall, smat, svec
-from paperlib.maths.polytopes import Polytope, Program
-from paperlib.maths.sets import SubSimplex, scaled
+from paperlib.maths.polytopes import LinearProgram, Polytope
+from paperlib.maths.sets import SubSimplex, project_scaled
 from paperlib.pfbco.model import Task
 
 ACCURACY = 1e-4  # of SCS, absolute and relative; Clarabel's is its own, about 1e-8
@@ -48,11 +48,11 @@ class SolverSet(NamedTuple):
         """A minimizer of <c, .> by a linear program, a vertex. ``c``: R x n."""
         if isinstance(self.inner, NuclearBall):
             return self.inner.lmo(c)
-        return self._asked(lambda *rows: Program.of(*rows).solve, c)
+        return self._asked(lambda *rows: LinearProgram.of(*rows).solve, c)
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
         """Closest point by a convex program: Clarabel, and SCS for matrices. ``z``: R x n."""
-        return scaled(self._closest, z, scale)
+        return project_scaled(self._closest, z, scale)
 
     def _closest(self, z: Tensor) -> Tensor:
         if not isinstance(self.inner, NuclearBall):
@@ -113,7 +113,7 @@ def _projection(
     return solve
 
 
-@frozen
+@frozen_dataclass
 class _Variant:
     """A problem that differs from another one in its set or in its losses.
 
@@ -128,37 +128,37 @@ class _Variant:
 
     def __post_init__(self):
         if isinstance(self.problem, type) or not hasattr(self.problem, "respond"):
-            refuse("problem", self.problem, "a problem")
+            raise_invalid("problem", self.problem, "a problem")
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> Any:
         """Return the world of the other problem."""
         return self.problem.init(trials, horizon, draw, **tkwargs)
 
-    def context(self, world: Any, t: int) -> Task:
+    def context(self, instance: Any, t: int) -> Task:
         """Return the context of the other problem."""
-        return self.problem.context(world, t)
+        return self.problem.context(instance, t)
 
     def respond(
-        self, world: Any, t: int, action: Tensor, wants: str, draw: Draw
+        self, instance: Any, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
         """Return what the other problem does."""
-        return self.problem.respond(world, t, action, wants, draw)
+        return self.problem.respond(instance, t, action, wants, draw)
 
 
-@frozen
+@frozen_dataclass
 class Solved(_Variant):
     """A problem with the same losses and bounds, whose linear functions and projections are computed by generic solvers.
 
     A projection raises ImportError where cvxpy is missing.
     """
 
-    def context(self, world: Any, t: int) -> Task:
+    def context(self, instance: Any, t: int) -> Task:
         """Return the bounds of the other problem with its set as a ``SolverSet``."""
-        task = super().context(world, t)
+        task = super().context(instance, t)
         return task._replace(cset=SolverSet(task.cset))
 
 
-@frozen
+@frozen_dataclass
 class Loud(_Variant):
     """A problem on the same sets with the constant loss M.
 
@@ -166,9 +166,9 @@ class Loud(_Variant):
     """
 
     def respond(
-        self, world: Any, t: int, action: Tensor, wants: str, draw: Draw
+        self, instance: Any, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
         """Return M, R, or the gradient 0, R x n; and a regret of 0, because all points have the same loss."""
-        one_of("wants", wants, ("loss", "gradient"))
-        loss = world.task.loss_bound.expand(len(action)).clone()
+        check_in("wants", wants, ("loss", "gradient"))
+        loss = instance.task.loss_bound.expand(len(action)).clone()
         return (loss if wants == "loss" else torch.zeros_like(action)), torch.zeros_like(loss)

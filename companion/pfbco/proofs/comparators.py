@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from paperlib.maths.matrices import NuclearBall, Spectrahedron, smat, svec
-from paperlib.maths.polytopes import closest
+from paperlib.maths.polytopes import project_polytope
 
 STEPS = 20_000  # of an iteration that has not converged
 FLOOR = 1e-30  # least weight of a stock: from 0 no factor could lift it again
@@ -41,7 +41,7 @@ def best_quadratic(
     scale = np.trace(Q) / len(w)
     L = np.linalg.cholesky(Q / scale)
     shift, rows = np.linalg.solve(L, w / scale), np.linalg.solve(L, C.T).T  # C L^{-T}
-    x = np.linalg.solve(L.T, closest(rows, d + rows @ shift, np.zeros(len(w))) - shift)
+    x = np.linalg.solve(L.T, project_polytope(rows, d + rows @ shift, np.zeros(len(w))) - shift)
     return x, float(x @ Q @ x / 2 + w @ x)
 
 

@@ -15,10 +15,18 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from paperlib.checks import Check, Expected, Reported, Statement, recast, statement, unless
-from paperlib.pfbco.model import sigma
+from paperlib.checks import (
+    Check,
+    Expected,
+    Reported,
+    Statement,
+    change_kind,
+    statement,
+    vacuous_unless,
+)
+from paperlib.pfbco.model import step_size
 from paperlib.pfbco.theory import constants as theory
-from paperlib.pfbco.theory.bounds import HALF, by_trial
+from paperlib.pfbco.theory.bounds import HALF, per_trial
 from paperlib.pfbco.theory.constants import KAPPA, KAPPA_PRINTED, PAPER, Setting
 
 from .replay import ROUNDING, Replay, Split
@@ -81,7 +89,7 @@ def estimate_norm(norms, s: Setting, delta) -> Check:
     """
     norms = np.asarray(norms, float)
     inputs = {"n": s.dim, "M": float(np.max(s.loss_bound)), "delta": float(np.min(delta))}
-    bound = s.dim * by_trial(s.loss_bound, norms) / np.asarray(delta, float)
+    bound = s.dim * per_trial(s.loss_bound, norms) / np.asarray(delta, float)
     return estimate_norm.statement.check("||g_t|| <= n M / delta", inputs, norms, bound)
 
 
@@ -187,7 +195,7 @@ def worst_tracking(horizon: int, c: float = 1.0, rule: str = "corrected") -> np.
     sqrt(H_{t+1}) = b / 2 + sqrt((1 - sigma_t) H_t + sigma_t^2 + b^2 / 4), H_1 = 0 (E2). b is ``estimate_step``.
     """
     b, H = estimate_step(horizon, c, rule), np.zeros(horizon)
-    step = sigma(np.arange(1.0, horizon + 1))
+    step = step_size(np.arange(1.0, horizon + 1))
     for t in range(horizon - 1):
         H[t + 1] = (b / 2 + math.sqrt((1 - step[t]) * H[t] + step[t] ** 2 + b**2 / 4)) ** 2
     return H / step
@@ -216,7 +224,7 @@ def induction_margin(t, kappa: float = KAPPA):
     psi(t) = [kappa (sigma_{t+1} - sigma_t) + (kappa - 1) sigma_t^2] / sqrt(kappa sigma_{t+1}) is what b may be for one step.
     ``t``: a number or an array.
     """
-    now, after = sigma(np.asarray(t, float)), sigma(np.asarray(t, float) + 1)
+    now, after = step_size(np.asarray(t, float)), step_size(np.asarray(t, float) + 1)
     psi = (kappa * (after - now) + (kappa - 1) * now**2) / np.sqrt(kappa * after)
     return psi - (np.asarray(t, float) + 1) ** -0.6 / math.sqrt(2)
 
@@ -262,7 +270,7 @@ def tracking(ratios) -> Check:
 def tracking_printed(ratios) -> Check:
     """h_t <= 2 D^2 sigma_t: its proof halves the smoothness of F_t (E2), so that it is reported, not judged. ``ratios``: as for ``tracking``."""
     found = _tracking(tracking_printed.statement, ratios, KAPPA_PRINTED)
-    return recast(Reported, found, remark=HALF)
+    return change_kind(Reported, found, remark=HALF)
 
 
 @statement("Tracking, recursion", f"{PROOF}, corrected")
@@ -358,4 +366,4 @@ def leader_regret(parts: Split, s: Setting, horizon: int) -> Check:
         bound,
         kind=Expected.over_trials,
     )
-    return unless(bool(np.all(bound < most)), found)
+    return vacuous_unless(bool(np.all(bound < most)), found)

@@ -19,7 +19,7 @@ from torch.nn.functional import pad
 from paperlib.checks import Check, statement
 from paperlib.core.trace import Trace
 from paperlib.maths.sets import ConvexSet
-from paperlib.pfbco.model import behind, sigma
+from paperlib.pfbco.model import step_size, tracking_error
 from paperlib.pfbco.theory.constants import PAPER, Setting
 
 ROUNDING = 1e-9
@@ -87,7 +87,9 @@ class Replay:
     def ratios(self) -> Tensor:
         """h_t / (D^2 sigma_t) and ||x_t - x*_t|| / (D t^{-1/5}), R x T x 2."""
         t = torch.arange(1, self.x.shape[1] + 1, dtype=self.x.dtype)
-        return behind(self.x, self.leaders[:, :-1], self.free[:, :-1], self.cset.D.view(-1, 1), t)
+        return tracking_error(
+            self.x, self.leaders[:, :-1], self.free[:, :-1], self.cset.D.view(-1, 1), t
+        )
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -167,7 +169,7 @@ def frank_wolfe_step(run: Replay, end: Tensor) -> Check:
         end: x_{T+1}, R x n.
     """
     x, cset, keep = run.x, run.cset, 1 - run.alpha
-    s = sigma(torch.arange(1, x.shape[1] + 1, dtype=x.dtype)).view(-1, 1)
+    s = step_size(torch.arange(1, x.shape[1] + 1, dtype=x.dtype)).view(-1, 1)
     v = x + (torch.cat([x[:, 1:], end.unsqueeze(1)], 1) - x) / s
     gradient = 2 * (x - run.free[:, :-1])
     least = [keep.unsqueeze(1) * cset.lmo(g) for g in gradient.unbind(1)]

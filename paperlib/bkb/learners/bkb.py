@@ -11,20 +11,20 @@ from torch import Tensor
 
 from ...core import fields
 from ...core.contracts import Tags
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.streams import Draw
-from ...core.validation import whole
-from ...maths.gp import Kernel, rank
-from ..model.confidence import Confidence, Tally
-from .posterior import ROOTS, Fit, by_eigenvalues, fit
-from .ucb import KernelUCB, Pulls
+from ...core.validation import check_integer
+from ...maths.gp import Kernel, kernel_rank
+from ..model.confidence import Confidence, RoundSums
+from .posterior import ROOTS, SketchedFit, fit_sketch, needs_eigenvalues
+from .ucb import KernelUCB, PullCounts
 
 MERGES = ("pulls", "arms")
 VARIANCES = ("dtc", "sor")
 GRAM = 2**20  # numbers, at most, in a K_XX that is kept
 
 
-class State(NamedTuple):
+class BKBState(NamedTuple):
     """Counters, the dictionary, and the posterior from them."""
 
     n: Tensor  # R x A, pulls
@@ -33,7 +33,7 @@ class State(NamedTuple):
     mu: Tensor  # R x A
     s2: Tensor  # R x A
     log_det: Tensor  # R, ln det(A~_t / lambda)
-    tally: Tally
+    tally: RoundSums
     copies: Tensor | None  # 1 or R x A, first equal arm
     overflow: Tensor  # R bool, a dictionary was larger than its capacity
     failed: Tensor  # R bool, K_SS did not factor
@@ -43,7 +43,7 @@ class State(NamedTuple):
     coin: Tensor | None = None
 
 
-def inclusion(n: Tensor, s2: Tensor, qbar: float, merge: str = "pulls") -> Tensor:
+def inclusion_probability(n: Tensor, s2: Tensor, qbar: float, merge: str = "pulls") -> Tensor:
     """Probability that an arm enters the dictionary, R x A.
 
     "pulls": each of its n pulls is kept with p = min(1, qbar s2), so 1 - (1 - p)^n, Algorithm 1. "arms": one coin an
@@ -74,30 +74,30 @@ class Sketched(KernelUCB):
     def __post_init__(self):
         super().__post_init__()
         if not (isinstance(self.capacity, str) and self.capacity == "auto"):
-            whole("capacity", self.capacity)
+            check_integer("capacity", self.capacity)
 
     def sampled(
-        self, state, pulls: Pulls, draw: Draw, rows: Tensor | slice = slice(None)
+        self, state, pulls: PullCounts, draw: Draw, rows: Tensor | slice = slice(None)
     ) -> Tensor:
         """S_{t+1} of the trials ``rows``, R x A bool: the pulls kept by the variance s2_t that chose the last arm. S_1 = {x_1}."""
         n = pulls.n[rows]
         if state.tally.rounds == 0:
             return n > 0
         coins = draw.uniform("dictionary", n.shape[1])[rows]
-        return coins < inclusion(n, state.s2[rows], self.qbar, self.merge)
+        return coins < inclusion_probability(n, state.s2[rows], self.qbar, self.merge)
 
     def fitted(
         self,
         arms: Tensor,
         mask: Tensor,
-        pulls: Pulls,
-        tally: Tally,
+        pulls: PullCounts,
+        tally: RoundSums,
         eigh: bool,
         rounds: int,
         **options,
-    ) -> Fit:
+    ) -> SketchedFit:
         """The sketched posterior; with variance "sor" its s2 is the subset of regressors'."""
-        found = fit(
+        found = fit_sketch(
             self.kernel,
             arms,
             mask,
@@ -113,9 +113,9 @@ class Sketched(KernelUCB):
         return found if self.variance == "dtc" else found._replace(s2=found.sor)
 
     def resketched(
-        self, state: Any, arms: Tensor, arm: Tensor, pulls: Pulls, mask: Tensor, **own: Any
+        self, state: Any, arms: Tensor, arm: Tensor, pulls: PullCounts, mask: Tensor, **own: Any
     ) -> Any:
-        """Return the state after a round, with the posterior in the span of the dictionary ``mask``; ``own``: see ``heard``."""
+        """Return the state after a round, with the posterior in the span of the dictionary ``mask``; ``own_state``: see ``heard``."""
         rounds = state.tally.rounds + 1
         found = self.fitted(arms, mask, pulls, state.tally, state.eigh, rounds, gram=state.gram)
         return self.heard(
@@ -133,7 +133,7 @@ class Sketched(KernelUCB):
 
     def predict(self, state, arms: Tensor, at: Tensor) -> tuple[Tensor, Tensor]:
         """mu and s2 at any points, in the span of the state's dictionary. ``at``: R x A' x d or 1 x A' x d. Returns R x A' each."""
-        pulls = Pulls(state.n, state.ysum)
+        pulls = PullCounts(state.n, state.ysum)
         found = self.fitted(
             arms, state.mask, pulls, state.tally, state.eigh, state.tally.rounds, at=at
         )
@@ -159,13 +159,13 @@ class Sketched(KernelUCB):
         """Size of the dictionary, whether one overflowed, and whether K_SS ever failed to factor (then play raises)."""
         return {"dictionary": state.mask.sum(1), "overflow": state.overflow, "failed": state.failed}
 
-    def root_of(self, arms: Tensor, tally: Tally) -> bool:
+    def root_of(self, arms: Tensor, tally: RoundSums) -> bool:
         """Whether K_SS is taken apart by ``eigh``, once for the whole run."""
         kappa2, lam = tally.kappa2, self.confidence.lam
-        return by_eigenvalues(self.root, self.kernel, arms.shape[2], kappa2, lam)
+        return needs_eigenvalues(self.root, self.kernel, arms.shape[2], kappa2, lam)
 
 
-@frozen
+@frozen_dataclass
 class BKB(Sketched):
     """GP-UCB whose posterior lives in the span of a few pulled arms, sampled anew each round by their variance.
 
@@ -197,15 +197,21 @@ class BKB(Sketched):
     @property
     def looks(self) -> bool:
         """With capacity "auto" the size of the largest dictionary is read in each round, and ``eigh`` waits for a GPU's result."""
-        eigh = self.root == "eigh" or (self.root == "auto" and rank(self.kernel, 1) is not None)
+        eigh = self.root == "eigh" or (
+            self.root == "auto" and kernel_rank(self.kernel, 1) is not None
+        )
         return self.capacity == "auto" or eigh
 
-    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
+    ) -> BKBState:
         """S_0 is empty; the horizon is not used."""
         shared = self.undrawn(trials, arms)
-        return State(**shared, log_det=shared["tally"].information)
+        return BKBState(**shared, log_det=shared["tally"].information)
 
-    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: BKBState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
+    ) -> BKBState:
         """The loop of Algorithm 1 after the reward: count, sample S_{t+1} with the variance s2_t that chose the arm, fit. ``arm``, ``reward``: R."""
-        pulls = Pulls(state.n, state.ysum).add(arm, reward)
+        pulls = PullCounts(state.n, state.ysum).add(arm, reward)
         return self.resketched(state, arms, arm, pulls, self.sampled(state, pulls, draw))

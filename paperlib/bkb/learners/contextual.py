@@ -11,30 +11,30 @@ from torch import Tensor
 
 from ...core import fields
 from ...core.contracts import Tags
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.linalg import Rows
 from ...core.streams import Draw
 from ...maths.gp import Kernel
-from ..model.confidence import Confidence, Tally
-from ..model.slots import points_at
+from ..model.confidence import Confidence, RoundSums
+from ..model.slots import take_points
 from .bkb import Sketched
-from .posterior import ROOTS, Fit
-from .ucb import Pulls, first_best
+from .posterior import ROOTS, SketchedFit
+from .ucb import PullCounts, argmax_first_arm
 
 
-class State(NamedTuple):
+class ContextualState(NamedTuple):
     """Every pull with its reward, whether it is in the dictionary, and its variance."""
 
     points: Rows  # R x t x d
     rewards: Rows  # R x t
     kept: Rows  # R x t bool, S_t
     widths: Rows  # R x t, s2_t at the pulls
-    tally: Tally
+    tally: RoundSums
     failed: Tensor  # R bool, K_SS did not factor
     eigh: bool  # the root
 
 
-@frozen
+@frozen_dataclass
 class ContextualBKB(Sketched):
     """BKB over arms that may be others in every round, and as many as one likes.
 
@@ -56,25 +56,31 @@ class ContextualBKB(Sketched):
     looks = True  # the size of the largest dictionary is read in each round
     tags = Tags(derived=("gram",))
 
-    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
+    ) -> ContextualState:
         """Nothing pulled; the horizon is not used."""
         tally = self.confidence.start(self.kernel.diag(arms).amax(1), trials)
         none = lambda *shape: Rows.empty(trials, *shape, **tkwargs)
         kept = Rows.empty(trials, dtype=torch.bool, device=arms.device)
         failed, eigh = tally.information > 0, self.root_of(arms, tally)
-        return State(none(arms.shape[2]), none(), kept, none(), tally, failed, eigh)
+        return ContextualState(none(arms.shape[2]), none(), kept, none(), tally, failed, eigh)
 
-    def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
+    def select(
+        self, state: ContextualState, arms: Tensor, draw: Draw
+    ) -> tuple[Tensor, ContextualState]:
         """argmax mu + beta sqrt(s2) over the arms on offer, ties to the smallest index; the first arm uniform. Returns R indices."""
         if state.tally.rounds == 0:
             return (draw.uniform("arm") * arms.shape[1]).long(), state
         mu, s2 = self.predict(state, arms, arms)
         bound = torch.addcmul(mu, self.confidence.radius(state.tally).unsqueeze(1), s2.sqrt())
-        return first_best(bound), state
+        return argmax_first_arm(bound), state
 
-    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: ContextualState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
+    ) -> ContextualState:
         """The loop of Algorithm 1 after the reward: every pull, the new one too, is kept with min(1, qbar s2_t). ``arm``, ``reward``: R."""
-        x = points_at(arms, arm.unsqueeze(1))
+        x = take_points(arms, arm.unsqueeze(1))
         played = self.predict(state, arms, x)[1].squeeze(1)
         points, rewards = state.points.append(x.squeeze(1)), state.rewards.append(reward)
         t = points.n
@@ -96,7 +102,7 @@ class ContextualBKB(Sketched):
             failed=state.failed | found.failed,
         )
 
-    def predict(self, state: State, arms: Tensor, at: Tensor) -> tuple[Tensor, Tensor]:
+    def predict(self, state: ContextualState, arms: Tensor, at: Tensor) -> tuple[Tensor, Tensor]:
         """mu and s2 at any points; ``arms`` is not used. ``at``: R x A' x d or 1 x A' x d. Returns R x A' each."""
         if state.points.n == 0:
             s2 = (self.kernel.diag(at) / self.confidence.lam).expand(len(state.failed), -1)
@@ -104,8 +110,8 @@ class ContextualBKB(Sketched):
         found = self._fit(state, at)
         return found.mu, found.s2
 
-    def _fit(self, state: State, at: Tensor) -> Fit:
-        pulls = Pulls(torch.ones_like(state.rewards.view), state.rewards.view)
+    def _fit(self, state: ContextualState, at: Tensor) -> SketchedFit:
+        pulls = PullCounts(torch.ones_like(state.rewards.view), state.rewards.view)
         return self.fitted(
             state.points.view,
             state.kept.view,
@@ -116,6 +122,6 @@ class ContextualBKB(Sketched):
             at=at,
         )
 
-    def report(self, state: State) -> dict[str, Tensor]:
+    def report(self, state: ContextualState) -> dict[str, Tensor]:
         """Pulls in the dictionary, and whether K_SS ever failed to factor (then play raises)."""
         return {"dictionary": state.kept.view.sum(1), "failed": state.failed}

@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.streams import Draw
-from ...core.trees import where
+from ...core.trees import tree_where
 from ...maths.gp import RBF, Linear
 from ..model.confidence import Confidence
-from .posterior import REFRESH, State, absorb, refitted
-from .ucb import KernelUCB, Pulls
+from .posterior import REFRESH, RegressionState, add_observation, refit_features
+from .ucb import KernelUCB, PullCounts
 
 MOST = 1 << 12  # quadrature nodes in all
 
@@ -27,7 +27,9 @@ class _Features(KernelUCB):
     A subclass is a frozen dataclass, and has a ``features(arms, draw)``: those of all arms, R x D x A or 1 x D x A.
     """
 
-    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
+    ) -> RegressionState:
         """Draws the features; the horizon is not used."""
         Z = self.features(arms, draw)
         shared = self.prior(trials, arms)
@@ -38,20 +40,22 @@ class _Features(KernelUCB):
             "tally": self.confidence.start(square.amax(1), trials),
         }
         inverse = (torch.eye(Z.shape[1], **tkwargs) / self.confidence.lam).repeat(trials, 1, 1)
-        return State(**shared, Z=Z, inverse=inverse)
+        return RegressionState(**shared, Z=Z, inverse=inverse)
 
-    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: RegressionState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
+    ) -> RegressionState:
         """Ridge regression with one more row. ``arm``, ``reward``: R."""
-        pulls = Pulls(state.n, state.ysum).add(arm, reward)
-        inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
+        pulls = PullCounts(state.n, state.ysum).add(arm, reward)
+        inverse, mu, s2 = add_observation(state.Z, state.inverse, state.mu, state.s2, arm, reward)
         if (state.tally.rounds + 1) % REFRESH == 0:
-            *fresh, good = refitted(state.Z, *pulls, self.confidence.lam)
-            inverse, mu, s2 = where(good, tuple(fresh), (inverse, mu, s2))
+            *fresh, good = refit_features(state.Z, *pulls, self.confidence.lam)
+            inverse, mu, s2 = tree_where(good, tuple(fresh), (inverse, mu, s2))
         return self.heard(state, arm, pulls, mu, s2, inverse=inverse)
 
 
-@frozen
-class OFUL(_Features):
+@frozen_dataclass
+class LinearGPUCB(_Features):
     """Optimism for linear bandits: exact GP-UCB with the linear kernel, at O(A d + d^2) a round.
 
     Source: Abbasi-Yadkori, Pal & Szepesvari (2011); the rule ``practical`` is their Theorem 2.
@@ -71,7 +75,7 @@ class OFUL(_Features):
         return arms.mT.contiguous()
 
 
-@frozen
+@frozen_dataclass
 class CBRAP(_Features):
     """OFUL on a random projection of the arms, as if nothing were lost by it.
 
@@ -79,7 +83,7 @@ class CBRAP(_Features):
     Departure: the radius is OFUL's in m dimensions, not a constant, so that all methods are compared at one rule.
 
     Attributes:
-        confidence: as for ``OFUL``.
+        confidence: as for ``LinearGPUCB``.
         size: m, dimension of the projection.
 
     Raises:
@@ -110,7 +114,7 @@ class _Fourier(_Features):
         return torch.cat([phase.cos(), phase.sin()], 1)
 
 
-@frozen
+@frozen_dataclass
 class RFFUCB(_Fourier):
     """GP-UCB on random Fourier features of the RBF kernel, drawn once.
 
@@ -144,7 +148,7 @@ class RFFUCB(_Fourier):
         return self.waves(arms, W) / math.sqrt(self.size // 2)
 
 
-@frozen
+@frozen_dataclass
 class QFFUCB(_Fourier):
     """GP-UCB on quadrature Fourier features of the RBF kernel, for arms of very few dimensions.
 

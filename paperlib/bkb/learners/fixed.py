@@ -8,16 +8,16 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.streams import Draw
 from ...maths.gp import Kernel
 from ..model.confidence import Confidence
 from .bkb import VARIANCES, Sketched
-from .posterior import REFRESH, ROOTS, State, absorb
-from .ucb import Pulls
+from .posterior import REFRESH, ROOTS, RegressionState, add_observation
+from .ucb import PullCounts
 
 
-@frozen
+@frozen_dataclass
 class FixedDictionary(Sketched):
     """GP-UCB on inducing arms that are drawn once, uniformly without replacement, and never changed.
 
@@ -41,16 +41,18 @@ class FixedDictionary(Sketched):
         """Slots of the dictionary."""
         return self.size
 
-    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
+    ) -> RegressionState:
         """Draws the dictionary; the horizon is not used."""
         shared = self.prior(trials, arms)
         mask = self.dictionary(arms.shape[1], draw)
         eigh = self.root_of(arms, shared["tally"])
         found = self.fitted(
-            arms, mask, Pulls(shared["n"], shared["ysum"]), shared["tally"], eigh, 1, keep=True
+            arms, mask, PullCounts(shared["n"], shared["ysum"]), shared["tally"], eigh, 1, keep=True
         )
         shared |= {"mu": found.mu, "s2": found.s2}
-        return State(
+        return RegressionState(
             **shared,
             mask=mask,
             Z=found.Z,
@@ -64,10 +66,12 @@ class FixedDictionary(Sketched):
         order = draw.uniform("inducing arms", arms).argsort(1)
         return torch.zeros_like(order, dtype=torch.bool).scatter_(1, order[:, : self.size], True)
 
-    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: RegressionState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
+    ) -> RegressionState:
         """One more observation in the same span. ``arm``, ``reward``: R."""
-        pulls = Pulls(state.n, state.ysum).add(arm, reward)
-        inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
+        pulls = PullCounts(state.n, state.ysum).add(arm, reward)
+        inverse, mu, s2 = add_observation(state.Z, state.inverse, state.mu, state.s2, arm, reward)
         failed, rounds = state.failed, state.tally.rounds + 1
         # Rank-one updates drift, so the posterior is recomputed from the counters now and then.
         if rounds % REFRESH == 0:
@@ -76,6 +80,6 @@ class FixedDictionary(Sketched):
             failed = failed | found.failed
         return self.heard(state, arm, pulls, mu, s2, inverse=inverse, failed=failed)
 
-    def report(self, state: State) -> dict[str, Tensor]:
+    def report(self, state: RegressionState) -> dict[str, Tensor]:
         """Size of the dictionary, and whether K_SS failed to factor (then play raises)."""
         return {"dictionary": state.mask.sum(1), "failed": state.failed}

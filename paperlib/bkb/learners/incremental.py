@@ -10,18 +10,18 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.streams import Draw
 from ...maths.gp import Kernel
 from ..model.confidence import Confidence
-from .bkb import BKB, VARIANCES, Sketched, State
+from .bkb import BKB, VARIANCES, BKBState, Sketched
 from .posterior import ROOTS
-from .ucb import Pulls
+from .ucb import PullCounts
 
 GONE = 1.0  # larger than any coin that is kept
 
 
-@frozen
+@frozen_dataclass
 class IncrementalBKB(Sketched):
     """A pull that is in the dictionary stays with probability p_{t+1} / p_t; one that has left never returns.
 
@@ -43,13 +43,15 @@ class IncrementalBKB(Sketched):
     root: str = fields.one_of(ROOTS, "auto")
     looks = BKB.looks
 
-    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
+    ) -> BKBState:
         """S_0 is empty; the horizon is not used."""
         shared = self.undrawn(trials, arms)
         coin = torch.full_like(shared["n"], GONE)
-        return State(**shared, log_det=shared["tally"].information, coin=coin)
+        return BKBState(**shared, log_det=shared["tally"].information, coin=coin)
 
-    def kept(self, state: State, arm: Tensor, draw: Draw) -> tuple[Tensor, Tensor]:
+    def kept(self, state: BKBState, arm: Tensor, draw: Draw) -> tuple[Tensor, Tensor]:
         """S_{t+1} and its coins, R x A each. A pull stays while its coin, tossed when it was played, is below p."""
         own = draw.uniform("dictionary").unsqueeze(1)
         coin = state.coin.scatter_reduce(1, arm.unsqueeze(1), own, "amin")
@@ -58,8 +60,10 @@ class IncrementalBKB(Sketched):
             mask = coin < GONE
         return mask, torch.where(mask, coin, GONE)
 
-    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: BKBState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
+    ) -> BKBState:
         """Algorithm 1's loop with ``kept`` for its sampling. ``arm``, ``reward``: R."""
-        pulls = Pulls(state.n, state.ysum).add(arm, reward)
+        pulls = PullCounts(state.n, state.ysum).add(arm, reward)
         mask, coin = self.kept(state, arm, draw)
         return self.resketched(state, arms, arm, pulls, mask, coin=coin)

@@ -12,19 +12,19 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from ...core import fields
-from ...core.describe import frozen
-from ...core.linalg import Rows, may_look
+from ...core.describe import frozen_dataclass
+from ...core.linalg import Rows, can_branch_on_values
 from ...core.streams import Draw
-from ...core.trees import take
+from ...core.trees import tree_take
 from ...maths.gp import Kernel
-from ..model.confidence import Confidence, Tally
-from ..model.slots import Apart, apart
+from ..model.confidence import Confidence, RoundSums
+from ..model.slots import PerTrialRows, split_trials
 from .bkb import MERGES, VARIANCES, Sketched
-from .posterior import ROOTS, absorb
-from .ucb import Pulls, of_arm
+from .posterior import ROOTS, add_observation
+from .ucb import PullCounts, entry_of_arm
 
 
-class State(NamedTuple):
+class LazyState(NamedTuple):
     """Counters, the dictionary, the embedding of all arms, and the posterior."""
 
     n: Tensor  # R x A, pulls
@@ -37,7 +37,7 @@ class State(NamedTuple):
     fallback: Tensor  # R x A, s2 when the dictionary was last sampled
     spent: Tensor  # R, sum of ``fallback`` at the arms played since
     resamplings: Tensor  # R int64, how often the dictionary was sampled
-    tally: Tally
+    tally: RoundSums
     copies: Tensor | None  # 1 or R x A, first equal arm
     overflow: Tensor  # R bool
     failed: Tensor  # R bool
@@ -45,12 +45,12 @@ class State(NamedTuple):
     eigh: bool  # the root
 
 
-def wider(Z: Tensor, slots: int) -> Tensor:
+def widen_embedding(Z: Tensor, slots: int) -> Tensor:
     """The embedding with more slots, all unused: no feature. ``Z``: R x M x A."""
     return pad(Z, (0, 0, 0, max(slots - Z.shape[1], 0)))
 
 
-def widened(inverse: Tensor, slots: int, ridge: float) -> Tensor:
+def widen_precision(inverse: Tensor, slots: int, ridge: float) -> Tensor:
     """P with more slots, all unused: lambda on V's diagonal."""
     more = max(slots - inverse.shape[1], 0)
     inverse = pad(inverse, (0, more, 0, more))
@@ -58,14 +58,14 @@ def widened(inverse: Tensor, slots: int, ridge: float) -> Tensor:
     return inverse
 
 
-def which(trials: Tensor) -> Tensor:
+def marked_trials(trials: Tensor) -> Tensor:
     """The trials that are marked, as indices; a look at the tensor. ``trials``: R bool. On the meta device all of them."""
     if trials.device.type == "meta":
         return torch.arange(len(trials), device=trials.device)
     return trials.nonzero().squeeze(1)
 
 
-@frozen
+@frozen_dataclass
 class LazyBKB(Sketched):
     """BKB that samples a new dictionary only once 1 + sum_s s2_fb(x_s) reaches ``threshold``.
 
@@ -92,30 +92,34 @@ class LazyBKB(Sketched):
     refresh: int = fields.whole(256)
     looks = True  # which trials sample a new dictionary is read in each round
 
-    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
+    ) -> LazyState:
         """No dictionary; one unused slot. The horizon is not used."""
         shared = self.undrawn(trials, arms)
         zero = shared["tally"].information
         inverse = torch.full((trials, 1, 1), 1 / self.confidence.lam, **tkwargs)
         empty = shared["n"].unsqueeze(1)
-        return State(
+        return LazyState(
             **shared,
-            Z=Apart.of(empty) if may_look(empty) else empty,
+            Z=PerTrialRows.of(empty) if can_branch_on_values(empty) else empty,
             inverse=inverse,
             fallback=shared["s2"],
             spent=zero,
             resamplings=torch.zeros_like(zero, dtype=torch.int64),
         )
 
-    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: LazyState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
+    ) -> LazyState:
         """Rank one, O(A M); then BKB's round for the trials whose variance may have shrunk too far. ``arm``, ``reward``: R."""
-        pulls = Pulls(state.n, state.ysum).add(arm, reward)
-        spent = state.spent + of_arm(state.fallback, arm)
+        pulls = PullCounts(state.n, state.ysum).add(arm, reward)
+        spent = state.spent + entry_of_arm(state.fallback, arm)
         # Departure: >= for >, so that threshold 1 samples also after an arm of variance 0; S_1 = {x_1} comes before any dictionary
         expired = spent >= (self.threshold - 1 if state.tally.rounds else 0.0)
-        inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
+        inverse, mu, s2 = add_observation(state.Z, state.inverse, state.mu, state.s2, arm, reward)
         new = state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, inverse=inverse, spent=spent)
-        rows = which(expired)
+        rows = marked_trials(expired)
         if len(rows):
             mask = state.mask.index_put((rows,), self.sampled(state, pulls, draw, rows))
             new = self._renewed(new._replace(mask=mask), arms, rows)
@@ -126,16 +130,16 @@ class LazyBKB(Sketched):
                 resamplings=new.resamplings.index_add(0, rows, torch.ones_like(rows)),
             )
         if (state.tally.rounds + 1) % self.refresh == 0:
-            new = self._renewed(new, arms, which(~expired))
+            new = self._renewed(new, arms, marked_trials(~expired))
         return new._replace(tally=self.add_up(state, arm, pulls.n, new.s2))
 
-    def _renewed(self, state: State, arms: Tensor, rows: Tensor) -> State:
+    def _renewed(self, state: LazyState, arms: Tensor, rows: Tensor) -> LazyState:
         """The posterior of the trials ``rows`` computed from their dictionaries and counters."""
         if not len(rows):
             return state
         every, lam = len(rows) == len(state.spent), self.confidence.lam
-        part = (lambda x: x) if every else (lambda x: take(x, rows))
-        pulls = Pulls(part(state.n), part(state.ysum))
+        part = (lambda x: x) if every else (lambda x: tree_take(x, rows))
+        pulls = PullCounts(part(state.n), part(state.ysum))
         tally = state.tally._replace(kappa2=part(state.tally.kappa2))
         found = self.fitted(
             part(arms),
@@ -157,18 +161,20 @@ class LazyBKB(Sketched):
         if not every:
             # The new dictionaries may need more slots than the other trials have, or fewer.
             slots = max(new["inverse"].shape[1], state.inverse.shape[1])
-            inverse = widened(state.inverse, slots, lam)
-            new["inverse"] = widened(new["inverse"], slots, lam)
+            inverse = widen_precision(state.inverse, slots, lam)
+            new["inverse"] = widen_precision(new["inverse"], slots, lam)
             old = state._replace(inverse=inverse)._asdict()
             new = {name: old[name].index_put((rows,), value) for name, value in new.items()}
         if isinstance(state.Z, Rows):
-            new["Z"] = apart(state.Z).put(rows, found.Z)
+            new["Z"] = split_trials(state.Z).put(rows, found.Z)
         elif every:
             new["Z"] = found.Z
         else:
-            new["Z"] = wider(state.Z, slots).index_put((rows,), wider(found.Z, slots))
+            new["Z"] = widen_embedding(state.Z, slots).index_put(
+                (rows,), widen_embedding(found.Z, slots)
+            )
         return state._replace(**new)
 
-    def report(self, state: State) -> dict[str, Tensor]:
+    def report(self, state: LazyState) -> dict[str, Tensor]:
         """As for ``BKB``, and how often the dictionary was sampled."""
         return super().report(state) | {"resamplings": state.resamplings}

@@ -9,7 +9,7 @@ One more observation is a rank-one update (Sherman & Morrison, 1950). With P = V
 every arm's mean and width change by its g = z_i^T u alone, so that a round costs O(A M).
 
 All trials at once, for a device: trials have dictionaries of unequal size, and unused slots hold kappa2 on the diagonal
-of K_SS and zero rows in Z^T, so that nothing else changes. Where code may look, ``fit_by_trial`` does one trial after the other.
+of K_SS and zero rows in Z^T, so that nothing else changes. Where code may look, ``fit_sketch_by_trial`` does one trial after the other.
 """
 
 import math
@@ -20,12 +20,12 @@ import torch
 from scipy.linalg.lapack import dpotrf, dtrtri
 from torch import Tensor
 
-from ...core.linalg import Rows, apply, light, may_look, tensors
-from ...core.validation import finite, menu, one_of, positive
-from ...maths.gp import Kernel, check_kernel, rank
-from ..model.confidence import Tally
-from ..model.slots import Slots, apart, listed, points_at, together
-from .ucb import of_arm
+from ...core.linalg import Rows, as_numpy_if_cpu, as_tensors, can_branch_on_values, matvec
+from ...core.validation import check_arms, check_finite, check_in, check_positive
+from ...maths.gp import Kernel, check_kernel, kernel_rank
+from ..model.confidence import RoundSums
+from ..model.slots import Slots, join_trials, list_members, split_trials, take_points
+from .ucb import entry_of_arm
 
 CHUNK = 2**15  # arms that are embedded at a time
 ROOTS = ("auto", "cholesky", "eigh")
@@ -34,7 +34,7 @@ TINY = 1e-300  # variances stay above 0, for ratios of them are taken
 REFRESH = 256  # rounds after which learners compute anew what they update
 
 
-class Fit(NamedTuple):
+class SketchedFit(NamedTuple):
     """The posterior at all arms, and what rank-one updates go on from."""
 
     mu: Tensor  # R x A
@@ -49,16 +49,16 @@ class Fit(NamedTuple):
     factor: Tensor | None  # R x M x M, Cholesky factor of V, where asked for
 
 
-def by_eigenvalues(root: str, kernel: Kernel, dim: int, kappa2: Tensor, ridge: float) -> bool:
+def needs_eigenvalues(root: str, kernel: Kernel, dim: int, kappa2: Tensor, ridge: float) -> bool:
     """Whether K_SS is to be taken apart by ``eigh``: a kernel of finite rank, or a ridge that jitter could be seen beside."""
     if root != "auto":
         return root == "eigh"
-    if rank(kernel, dim) is not None:
+    if kernel_rank(kernel, dim) is not None:
         return True
     return kappa2.device.type != "meta" and JITTERS[0] * float(kappa2.max()) / ridge > 1e-6
 
 
-def factored(matrix: Tensor, added: Tensor) -> tuple[Tensor, Tensor]:
+def cholesky(matrix: Tensor, added: Tensor) -> tuple[Tensor, Tensor]:
     """L, and whether there is none, R; L L^T is ``matrix`` with ``added``, R x M or 1 x 1, on its diagonal."""
     moved = matrix.clone()
     moved.diagonal(dim1=1, dim2=2).add_(added)
@@ -66,13 +66,13 @@ def factored(matrix: Tensor, added: Tensor) -> tuple[Tensor, Tensor]:
     return L, info != 0
 
 
-def inverted(L: Tensor) -> Tensor:
+def invert_triangular(L: Tensor) -> Tensor:
     """L^{-1}, R x M x M."""
     one = torch.eye(L.shape[1], dtype=L.dtype, device=L.device).expand_as(L)
     return torch.linalg.solve_triangular(L, one, upper=False)
 
 
-def square_root(
+def inverse_square_root(
     gram: Tensor, members: Slots, kappa2: Tensor, eigh: bool, most: int | None
 ) -> tuple[Tensor, Tensor]:
     """An inverse square root B of K_SS, Z^T = B K_SX: L^{-1} by Cholesky, or by eigenvalues.
@@ -99,25 +99,25 @@ def square_root(
         return matrix * used.unsqueeze(1), torch.zeros_like(members.valid[:, 0])
     kappa2 = kappa2.clamp(min=1e-200)  # all arms may be zero
     added = lambda jitter: (1 + jitter - used) * kappa2
-    L, failed = factored(K, added(JITTERS[0]))
+    L, failed = cholesky(K, added(JITTERS[0]))
     for jitter in JITTERS[1:]:  # without a look at whether it is needed
-        again, worse = factored(K, added(jitter))
+        again, worse = cholesky(K, added(jitter))
         L, failed = torch.where(failed[:, None, None], again, L), failed & worse
-    return inverted(L) * used.unsqueeze(2), failed
+    return invert_triangular(L) * used.unsqueeze(2), failed
 
 
-def listed_pulls(n: Tensor, rounds: int, looks: bool = False) -> Slots:
+def list_pulled_arms(n: Tensor, rounds: int, looks: bool = False) -> Slots:
     """The pulled arms: at most one a round; as many slots as there are on the CPU and where one looks anyway. ``n``: R x A."""
-    look = may_look(n) or (looks and n.device.type != "meta")
-    return listed(n > 0, None if look else max(1, min(rounds, n.shape[1])))
+    look = can_branch_on_values(n) or (looks and n.device.type != "meta")
+    return list_members(n > 0, None if look else max(1, min(rounds, n.shape[1])))
 
 
-def columns(K: Tensor, members: Slots) -> Tensor:
+def member_columns(K: Tensor, members: Slots) -> Tensor:
     """Those of K that belong to the members, R x M x M'. ``K``: R x M x A."""
     return K.gather(2, members.index.unsqueeze(1).expand(-1, K.shape[1], -1))
 
 
-def fit(
+def fit_sketch(
     kernel: Kernel,
     arms: Tensor,
     mask: Tensor,
@@ -134,7 +134,7 @@ def fit(
     chunk: int = CHUNK,
     looks: bool = False,
     gram: Tensor | None = None,
-) -> Fit:
+) -> SketchedFit:
     """The sketched posterior of Section 3 from a dictionary and counters.
 
     Departure: rows of one arm enter by their number and sum, and s2 is a sum of two terms that are not negative, where
@@ -155,8 +155,8 @@ def fit(
         looks: whether the caller has said that it looks at tensors.
         gram: K_XX, R x A x A or 1 x A x A, where it is at hand.
     """
-    if may_look(n):
-        return fit_by_trial(
+    if can_branch_on_values(n):
+        return fit_sketch_by_trial(
             kernel,
             arms,
             mask,
@@ -171,28 +171,28 @@ def fit(
             chunk=chunk,
             gram=gram,
         )
-    members, pulled = listed(mask, slots), listed_pulls(n, rounds, looks)
-    most = rank(kernel, arms.shape[2])
+    members, pulled = list_members(mask, slots), list_pulled_arms(n, rounds, looks)
+    most = kernel_rank(kernel, arms.shape[2])
     if at is None and arms.shape[1] <= chunk:  # K_SX holds K_SS, and Z holds Z_P
         if gram is None:
-            K_SX = kernel(points_at(arms, members.index), arms)
+            K_SX = kernel(take_points(arms, members.index), arms)
         else:
-            K_SX = points_at(gram, members.index)
-        B, failed = square_root(columns(K_SX, members), members, kappa2, eigh, most)
+            K_SX = take_points(gram, members.index)
+        B, failed = inverse_square_root(member_columns(K_SX, members), members, kappa2, eigh, most)
         Z = B @ K_SX  # Z^T = B K_SX
-        Z_P, parts = columns(Z, pulled), [(arms, Z)]
+        Z_P, parts = member_columns(Z, pulled), [(arms, Z)]
     else:
-        points, targets = points_at(arms, members.index), arms if at is None else at
-        B, failed = square_root(kernel(points, points), members, kappa2, eigh, most)
+        points, targets = take_points(arms, members.index), arms if at is None else at
+        B, failed = inverse_square_root(kernel(points, points), members, kappa2, eigh, most)
         embed = lambda part: B @ kernel(points, part)
-        Z_P = embed(points_at(arms, pulled.index))
+        Z_P = embed(take_points(arms, pulled.index))
         parts = ((part, embed(part)) for part in targets.split(int(chunk), 1))
     count = n.gather(1, pulled.index) * pulled.valid
     total = ysum.gather(1, pulled.index) * pulled.valid
     V, b = (Z_P * count.unsqueeze(1)) @ Z_P.mT, Z_P @ total.unsqueeze(2)  # b = Z_t(X_t)^T y_t
     lam = torch.full_like(count[:1, :1], ridge)
-    C, singular = factored(V, lam)  # V_t = Z_t(X_t)^T Z_t(X_t) + lambda I
-    inverse = inverted(C)
+    C, singular = cholesky(V, lam)  # V_t = Z_t(X_t)^T Z_t(X_t) + lambda I
+    inverse = invert_triangular(C)
     h = (inverse @ b).mT
     found = []
     for part, Z in parts:  # of every arm z_t and C^{-1} z_t
@@ -205,10 +205,10 @@ def fit(
     log_det = 2 * C.diagonal(0, 1, 2).log().sum(1) - C.shape[1] * math.log(ridge)
     Z, C = (Z.contiguous(), C) if keep else (None, None)
     inside, failed = members.valid.sum(1), failed | singular
-    return Fit(mu, s2, sor, resid, log_det, inside, members.overflow, failed, Z, C)
+    return SketchedFit(mu, s2, sor, resid, log_det, inside, members.overflow, failed, Z, C)
 
 
-def factored_one(matrix: np.ndarray, added: float) -> tuple[np.ndarray, np.ndarray, bool]:
+def cholesky_of_one(matrix: np.ndarray, added: float) -> tuple[np.ndarray, np.ndarray, bool]:
     """L, L^{-1}, and whether there is none; L L^T is the matrix, m x m, with ``added`` on its diagonal."""
     if not len(matrix):  # an empty dictionary
         return matrix, matrix, False
@@ -219,7 +219,7 @@ def factored_one(matrix: np.ndarray, added: float) -> tuple[np.ndarray, np.ndarr
     return upper.T, dtrtri(upper)[0].T, info != 0
 
 
-def root_of_one(
+def inverse_square_root_of_one(
     K_SS: np.ndarray, kappa2: float, eigh: bool, most: int | None
 ) -> tuple[np.ndarray, bool]:
     """B, by Cholesky or by eigenvalues, and whether there is none. ``kappa2``: largest k(x, x); ``most``: rank of the kernel."""
@@ -231,7 +231,7 @@ def root_of_one(
         return np.ascontiguousarray((vectors * scale).T[-most if most else None :]), False
     for jitter in JITTERS:
         # products with the inverse take half of the time that solving with L takes at every arm
-        _, inverse, failed = factored_one(
+        _, inverse, failed = cholesky_of_one(
             K_SS, jitter * max(kappa2, 1e-200)
         )  # all arms may be zero
         if not failed:
@@ -240,7 +240,7 @@ def root_of_one(
 
 
 @np.errstate(divide="ignore", invalid="ignore")  # of a trial that does not factor, which is flagged
-def fit_by_trial(
+def fit_sketch_by_trial(
     kernel: Kernel,
     arms: Tensor,
     mask: Tensor,
@@ -255,15 +255,15 @@ def fit_by_trial(
     at: Tensor | None,
     chunk: int,
     gram: Tensor | None,
-) -> Fit:
-    """``fit`` of one trial after the other; arguments and shapes as there.
+) -> SketchedFit:
+    """``fit_sketch`` of one trial after the other; arguments and shapes as there.
 
     No slot is unused here, and the matrices of a trial stay in the processor's cache.
     """
-    points, most = arms if at is None else at, rank(kernel, arms.shape[2])
+    points, most = arms if at is None else at, kernel_rank(kernel, arms.shape[2])
     variance = kernel.diag(points) if at is not None or gram is None else gram.diagonal(0, 1, 2)
-    inside, pulls, sums, variance, kappa2 = light(mask, n, ysum, variance, kappa2)
-    gram = gram if gram is None else light(gram)[0]
+    inside, pulls, sums, variance, kappa2 = as_numpy_if_cpu(mask, n, ysum, variance, kappa2)
+    gram = gram if gram is None else as_numpy_if_cpu(gram)[0]
     sizes = np.add.reduce(inside, 1, int)
     M = slots or max(1, int(sizes.max()))
     mu, sor, resid = np.empty((3, len(inside), points.shape[1]))
@@ -274,23 +274,27 @@ def fit_by_trial(
         width = min(M, most) if eigh and most else M
         Z_all = np.zeros((len(inside), width, points.shape[1]))
         factors = np.tile(math.sqrt(ridge) * np.eye(width), (len(inside), 1, 1))
-    K = lambda X, Y: light(kernel(X, Y))[0][0]
+    K = lambda X, Y: as_numpy_if_cpu(kernel(X, Y))[0][0]
     for i in range(len(inside)):
         S, P = inside[i].nonzero()[0][:M], pulls[i].nonzero()[0]
         count, total = pulls[i, P], sums[i, P]
         own = lambda x: x[i : i + 1] if len(x) > 1 else x
         if at is None and points.shape[1] <= chunk:  # K_SX holds K_SS, and Z holds Z_P
             K_SX = K(own(arms)[:, S], own(arms)) if gram is None else own(gram)[0].take(S, 0)
-            B, failed[i] = root_of_one(K_SX.take(S, 1), kappa2[i % len(kappa2)], eigh, most)
+            B, failed[i] = inverse_square_root_of_one(
+                K_SX.take(S, 1), kappa2[i % len(kappa2)], eigh, most
+            )
             blocks = [B @ K_SX]  # Z^T = B K_SX
             Z_P = blocks[0].take(P, 1)
         else:
             X_S = own(arms)[:, S]
-            B, failed[i] = root_of_one(K(X_S, X_S), kappa2[i % len(kappa2)], eigh, most)
+            B, failed[i] = inverse_square_root_of_one(
+                K(X_S, X_S), kappa2[i % len(kappa2)], eigh, most
+            )
             blocks = (B @ K(X_S, part) for part in own(points).split(int(chunk), 1))
             Z_P = B @ K(X_S, own(arms)[:, P])
         V, b = (Z_P * count) @ Z_P.T, Z_P @ total  # b = Z_t(X_t)^T y_t
-        C, inverse, singular = factored_one(V, ridge)  # V_t = Z_t(X_t)^T Z_t(X_t) + lambda I
+        C, inverse, singular = cholesky_of_one(V, ridge)  # V_t = Z_t(X_t)^T Z_t(X_t) + lambda I
         failed[i] |= singular
         h, begin = inverse @ b, 0
         for Z in blocks:  # of every arm z_t and C^{-1} z_t
@@ -307,7 +311,9 @@ def fit_by_trial(
     resid = np.maximum(variance - resid, 0.0)
     s2 = resid / ridge + sor  # s2~_t = (k(x, x) - z^T z) / lambda + z^T V_t^{-1} z
     size, overflow = np.minimum(sizes, M), sizes > M
-    return Fit(*tensors(mu, s2, sor, resid, log_det, size, overflow, failed, Z_all, factors))
+    return SketchedFit(
+        *as_tensors(mu, s2, sor, resid, log_det, size, overflow, failed, Z_all, factors)
+    )
 
 
 def nystrom_posterior(
@@ -320,8 +326,8 @@ def nystrom_posterior(
     *,
     at: Tensor | None = None,
     root: str = "auto",
-) -> Fit:
-    """The sketched posterior of R trials, checked and in float64: the function for work by hand; learners call ``fit``.
+) -> SketchedFit:
+    """The sketched posterior of R trials, checked and in float64: the function for work by hand; learners call ``fit_sketch``.
 
     GP variance is ``ridge * s2``.
 
@@ -337,11 +343,11 @@ def nystrom_posterior(
         ValueError: values out of range, not finite, or of shapes that do not fit.
         RuntimeError: K_SS factors in no way; names jitter, size and condition.
     """
-    ridge = positive("ridge", ridge)
-    one_of("root", root, ROOTS)
+    ridge = check_positive("ridge", ridge)
+    check_in("root", root, ROOTS)
     led = lambda x, dim: x if x.dim() == dim else x.unsqueeze(0)  # by the trials
     arms, at = led(arms, 3).double(), at if at is None else led(at, 3).double()
-    menu(arms)
+    check_arms(arms)
     check_kernel(kernel, arms)
     mask, n, ysum = led(mask, 2), led(n, 2).double(), led(ysum, 2).double()
     trials, count, dim = len(mask), *arms.shape[1:]
@@ -350,22 +356,22 @@ def nystrom_posterior(
             raise ValueError(
                 f"{name} has shape {tuple(x.shape)} beside arms of shape {tuple(arms.shape)}; allowed: {(trials, count)}, with arms of as many trials or of 1"
             )
-        finite(name, x)
+        check_finite(name, x)
     if mask.dtype != torch.bool:
         raise ValueError(f"mask comes in {mask.dtype}; allowed: bool")
     if bool((n < 0).any()):
         raise ValueError(f"n={n.min().item()!r}; allowed: at least 0")
     if at is not None:
-        menu(at, name="at")
+        check_arms(at, name="at")
         if len(at) not in (1, trials) or at.shape[2] != dim:
             raise ValueError(
                 f"at has shape {tuple(at.shape)}; allowed: {trials} or 1 trials, and {dim} dimensions as the arms"
             )
     kappa2 = kernel.diag(arms).amax(1)
-    posterior = lambda eigh: fit(
+    posterior = lambda eigh: fit_sketch(
         kernel, arms, mask, n, ysum, ridge, kappa2, eigh=eigh, slots=None, rounds=count, at=at
     )
-    found = posterior(by_eigenvalues(root, kernel, dim, kappa2, ridge))
+    found = posterior(needs_eigenvalues(root, kernel, dim, kappa2, ridge))
     if bool(found.failed.any()) and root == "auto":
         found = posterior(True)
     if bool(found.failed.any()) or not bool(found.mu.isfinite().all()):
@@ -381,7 +387,7 @@ def nystrom_posterior(
 # Rank-one updates ---------------------------------------------------------------------------------------------
 
 
-class State(NamedTuple):
+class RegressionState(NamedTuple):
     """Counters, features that never change, and the ridge regression on them."""
 
     n: Tensor  # R x A, pulls
@@ -390,14 +396,14 @@ class State(NamedTuple):
     s2: Tensor  # R x A
     Z: Tensor  # R x M x A or 1 x M x A, features
     inverse: Tensor  # R x M x M, P
-    tally: Tally
+    tally: RoundSums
     copies: Tensor | None  # 1 or R x A, first equal arm
     mask: Tensor | None = None  # R x A bool, the dictionary (FixedDictionary)
     failed: Tensor | None = None  # R bool, K_SS did not factor (FixedDictionary)
     eigh: bool = False  # the root (FixedDictionary)
 
 
-def refitted(
+def refit_features(
     Z: Tensor, n: Tensor, ysum: Tensor, ridge: float
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """P, mu and z^T P z computed anew from the counters, against the drift of many updates, and whether V factored, R.
@@ -409,22 +415,22 @@ def refitted(
     C, info = torch.linalg.cholesky_ex(V)
     w = torch.cholesky_solve(Z @ ysum.unsqueeze(2), C).squeeze(2)
     half = torch.linalg.solve_triangular(C, Z.expand(len(n), -1, -1), upper=False)
-    return torch.cholesky_inverse(C), along(Z, w), half.square_().sum(1), info == 0
+    return torch.cholesky_inverse(C), features_times(Z, w), half.square_().sum(1), info == 0
 
 
-def column(Z: Tensor, arm: Tensor) -> Tensor:
+def arm_features(Z: Tensor, arm: Tensor) -> Tensor:
     """Features of each trial's arm, R x M. ``Z``: R x M x A or 1 x M x A; ``arm``: R."""
     if Z.shape[0] == 1:
         return Z[0].index_select(1, arm).mT
     return Z.gather(2, arm.view(-1, 1, 1).expand(-1, Z.shape[1], 1)).squeeze(2)
 
 
-def along(Z: Tensor, vector: Tensor) -> Tensor:
+def features_times(Z: Tensor, vector: Tensor) -> Tensor:
     """z_i^T v for every arm, R x A. ``vector``: R x M."""
     return vector @ Z[0] if Z.shape[0] == 1 else torch.bmm(vector.unsqueeze(1), Z).squeeze(1)
 
 
-def absorb(
+def add_observation(
     Z: Tensor | Rows, inverse: Tensor, mu: Tensor, s2: Tensor, arm: Tensor, reward: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """P, mu and s2 after one more observation.
@@ -435,14 +441,14 @@ def absorb(
         mu, s2: R x A; of s2 only the part z^T P z changes.
         arm, reward: R.
     """
-    if isinstance(Z, Rows) and may_look(mu):
-        return _by_trial(apart(Z).parts, inverse, mu, s2, arm, reward)
-    Z = together(Z, inverse.shape[1])
-    z = column(Z, arm)
-    u = apply(inverse, z)
+    if isinstance(Z, Rows) and can_branch_on_values(mu):
+        return _by_trial(split_trials(Z).parts, inverse, mu, s2, arm, reward)
+    Z = join_trials(Z, inverse.shape[1])
+    z = arm_features(Z, arm)
+    u = matvec(inverse, z)
     c = 1 + (z * u).sum(1)
-    g = along(Z, u)
-    mu = torch.addcmul(mu, g, ((reward - of_arm(mu, arm)) / c).unsqueeze(1))
+    g = features_times(Z, u)
+    mu = torch.addcmul(mu, g, ((reward - entry_of_arm(mu, arm)) / c).unsqueeze(1))
     s2 = torch.addcdiv(s2, g.square(), -c.unsqueeze(1)).clamp_(min=TINY)
     # Sherman & Morrison: P - u u^T / (1 + z^T u)
     inverse = torch.addcmul(inverse, (u / -c.unsqueeze(1)).unsqueeze(2), u.unsqueeze(1))
@@ -452,14 +458,14 @@ def absorb(
 def _by_trial(
     parts: list[Tensor], inverse: Tensor, mu: Tensor, s2: Tensor, arm: Tensor, reward: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """``absorb`` with the features of each trial, M x A, by themselves."""
-    *old, arm, reward = light(inverse, mu, s2, arm, reward)
+    """``add_observation`` with the features of each trial, M x A, by themselves."""
+    *old, arm, reward = as_numpy_if_cpu(inverse, mu, s2, arm, reward)
     P, mean, variance = (x.copy() for x in old)
-    for i, Z in enumerate(light(*parts)):
+    for i, Z in enumerate(as_numpy_if_cpu(*parts)):
         z, m = Z[:, arm[i]], len(Z)
         u = P[i, :m, :m] @ z
         c, g = 1 + z @ u, u @ Z
         mean[i] += g * ((reward[i] - mean[i, arm[i]]) / c)
         np.maximum(variance[i] - g * g / c, TINY, out=variance[i])
         P[i, :m, :m] -= u[:, None] * (u / c)
-    return tensors(P, mean, variance)
+    return as_tensors(P, mean, variance)

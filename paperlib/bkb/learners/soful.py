@@ -13,15 +13,15 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
-from ...core.linalg import chosen, inner
+from ...core.describe import frozen_dataclass
+from ...core.linalg import arm_dot, take_arm
 from ...core.streams import Draw
 from ...maths.gp import Linear
-from ..model.confidence import Confidence, Tally
-from .ucb import KernelUCB, Pulls
+from ..model.confidence import Confidence, RoundSums
+from .ucb import KernelUCB, PullCounts
 
 
-class State(NamedTuple):
+class SOFULState(NamedTuple):
     """Counters, the sketch, and the regression with it."""
 
     n: Tensor  # R x A, pulls
@@ -32,11 +32,11 @@ class State(NamedTuple):
     moment: Tensor  # R x d, sum of x y
     rho: Tensor  # R, sum of the squared singular values dropped
     log_det: Tensor  # R, ln det(V~ / lambda)
-    tally: Tally
+    tally: RoundSums
     copies: Tensor | None  # 1 or R x A, first equal arm
 
 
-@frozen
+@frozen_dataclass
 class SOFUL(KernelUCB):
     """OFUL with m rows of Frequent Directions instead of the covariance, and the radius that pays for what they drop.
 
@@ -58,17 +58,21 @@ class SOFUL(KernelUCB):
     size: int = fields.size(10)
     kernel = Linear()
 
-    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
+    ) -> SOFULState:
         """An empty sketch; the horizon is not used."""
         d, shared = arms.shape[2], self.prior(trials, arms)
         zero = shared["tally"].information
         sketch = torch.zeros(trials, min(self.size, d), d, **tkwargs)
-        return State(**shared, sketch=sketch, moment=sketch[:, 0], rho=zero, log_det=zero)
+        return SOFULState(**shared, sketch=sketch, moment=sketch[:, 0], rho=zero, log_det=zero)
 
-    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: SOFULState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
+    ) -> SOFULState:
         """One row more, one singular value less, and the ridge estimate with V~. ``arm``, ``reward``: R."""
         lam, m = self.confidence.lam, state.sketch.shape[1]
-        x = chosen(arms, arm)
+        x = take_arm(arms, arm)
         rows = torch.cat([state.sketch, x.unsqueeze(1)], 1)
         _, sigma, V = torch.linalg.svd(rows, full_matrices=False)
         square = sigma.square()
@@ -85,8 +89,8 @@ class SOFUL(KernelUCB):
         return self.heard(
             state,
             arm,
-            Pulls(state.n, state.ysum).add(arm, reward),
-            inner(arms, theta),
+            PullCounts(state.n, state.ysum).add(arm, reward),
+            arm_dot(arms, theta),
             s2,
             sketch=h.sqrt().unsqueeze(2) * V,
             moment=moment,
@@ -94,7 +98,7 @@ class SOFUL(KernelUCB):
             log_det=(h / lam).log1p().sum(1),
         )
 
-    def radius(self, state: State) -> Tensor:
+    def radius(self, state: SOFULState) -> Tensor:
         """beta, R: the self-normalized bound in V~, widened by what the sketch has dropped, and the bias.
 
         xi sqrt(ln det(V~ / lambda) + 2 ln(1 / delta) + d ln(1 + rho / lambda)) sqrt(1 + rho / lambda) + S sqrt(lambda) (1 + rho / lambda):

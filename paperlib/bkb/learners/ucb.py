@@ -12,31 +12,31 @@ from torch import Tensor
 from ...core import linalg
 from ...core.contracts import Observed, Tags
 from ...core.streams import Draw
-from ...core.validation import CONDITION, LARGEST, finite, menu, refuse
+from ...core.validation import CONDITION, LARGEST, check_arms, check_finite, raise_invalid
 from ...maths.gp import Kernel, check_kernel
-from ..model.confidence import Confidence, Tally
+from ..model.confidence import Confidence, RoundSums
 
 
-class Pulls(NamedTuple):
+class PullCounts(NamedTuple):
     """What was played and heard, as counters: the arms are the same in all rounds."""
 
     n: Tensor  # R x A, pulls
     ysum: Tensor  # R x A, sums of rewards
 
-    def add(self, arm: Tensor, reward: Tensor) -> "Pulls":
+    def add(self, arm: Tensor, reward: Tensor) -> "PullCounts":
         """One more pull in every trial. ``arm``: R; ``reward``: R."""
         at, one = arm.unsqueeze(1), torch.ones_like(reward).unsqueeze(1)
-        return Pulls(
+        return PullCounts(
             self.n.scatter_add(1, at, one), self.ysum.scatter_add(1, at, reward.unsqueeze(1))
         )
 
 
-def of_arm(values: Tensor, arm: Tensor) -> Tensor:
+def entry_of_arm(values: Tensor, arm: Tensor) -> Tensor:
     """R: the entry of each trial's arm. ``values``: R x A; ``arm``: R."""
     return values.gather(1, arm.unsqueeze(1)).squeeze(1)
 
 
-def first_copies(arms: Tensor) -> Tensor | None:
+def find_duplicates(arms: Tensor) -> Tensor | None:
     """For each arm the first arm equal to it, or None where all differ. ``arms``: R x A x d or 1 x A x d.
 
     Equal arms have equal upper bounds up to the last bit, which must not decide.
@@ -54,14 +54,14 @@ def first_copies(arms: Tensor) -> Tensor | None:
     return None if bool((first == index).all()) else first
 
 
-def first_best(bound: linalg.Array, copies: Tensor | None = None) -> linalg.Array:
+def argmax_first_arm(bound: linalg.Array, copies: Tensor | None = None) -> linalg.Array:
     """The first of the arms whose bound is the largest up to rounding, R: which comes first must not hang on the last bit.
 
-    Departure: bounds nearer than ``linalg.ROUNDING`` tie. Arms far from all that was played have bounds that differ by less. ``bound``: R x A; ``copies``: see ``first_copies``.
+    Departure: bounds nearer than ``linalg.ROUNDING`` tie. Arms far from all that was played have bounds that differ by less. ``bound``: R x A; ``copies``: see ``find_duplicates``.
     """
     if copies is not None:
-        bound = linalg.tensors(bound)[0].gather(1, copies.expand(len(bound), -1))
-    return linalg.first_best(bound)
+        bound = linalg.as_tensors(bound)[0].gather(1, copies.expand(len(bound), -1))
+    return linalg.argmax_first(bound)
 
 
 class KernelUCB:
@@ -77,15 +77,15 @@ class KernelUCB:
 
     def __post_init__(self):
         if not isinstance(self.confidence, Confidence):
-            refuse("confidence", self.confidence, "a Confidence")
+            raise_invalid("confidence", self.confidence, "a Confidence")
         known = callable(self.kernel) and hasattr(self.kernel, "diag")
         if not known or isinstance(self.kernel, type):
             allowed = "a kernel, see paperlib.maths.gp, or FunctionKernel(your function)"
-            refuse("kernel", self.kernel, allowed)
+            raise_invalid("kernel", self.kernel, allowed)
 
     def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
         """Raise ValueError for arms or rewards that are not finite, an unknown arm, a kernel that is none on the arms, or a ridge that is rounding beside it."""
-        menu(context, action)
+        check_arms(context, action)
         if action is None and feedback is None:
             check_kernel(self.kernel, context)
             lam, kappa2 = self.confidence.lam, self.kernel.diag(context)
@@ -96,7 +96,7 @@ class KernelUCB:
                     f"allowed: at least {float(kappa2.max()) / CONDITION:g}, 1e-12 times the largest k(x, x)"
                 )
         if feedback is not None:
-            finite("reward", feedback, LARGEST)
+            check_finite("reward", feedback, LARGEST)
 
     def caution(
         self, context: Tensor, horizon: int | None = None, observed: Observed | None = None
@@ -105,7 +105,7 @@ class KernelUCB:
         xi, F = self.confidence.noise, self.confidence.norm_bound
         if observed is None or self.confidence.rule == "const":  # which uses no norm bound
             return None
-        x = linalg.chosen(context, observed.action).unsqueeze(1)
+        x = linalg.take_arm(context, observed.action).unsqueeze(1)
         most = F * self.kernel.diag(x)[:, 0].sqrt() + observed.deviation(xi)
         return observed.contradicts(-most, most, f"noise={xi!r} and norm_bound={F!r}")
 
@@ -115,27 +115,27 @@ class KernelUCB:
         s2 = (variance / self.confidence.lam).expand(trials, -1).contiguous()
         zero = torch.zeros_like(s2)
         tally = self.confidence.start(variance.amax(1), trials)
-        return dict(n=zero, ysum=zero, mu=zero, s2=s2, tally=tally, copies=first_copies(arms))
+        return dict(n=zero, ysum=zero, mu=zero, s2=s2, tally=tally, copies=find_duplicates(arms))
 
     def select(self, state: Any, arms: Tensor, draw: Draw) -> tuple[Tensor, Any]:
         """a_{t+1} = argmax_i mu_t[i] + beta_t sqrt(s2_t[i]), (3), ties to the smallest index; a_1 uniform. Returns R indices."""
         if state.tally.rounds == 0:
             return (draw.uniform("arm") * arms.shape[1]).long(), state
-        mu, s2, beta = linalg.light(state.mu, state.s2, self.radius(state))
-        best = first_best(mu + beta[:, None] * linalg.root(s2), state.copies)
-        return linalg.tensors(best)[0], state
+        mu, s2, beta = linalg.as_numpy_if_cpu(state.mu, state.s2, self.radius(state))
+        best = argmax_first_arm(mu + beta[:, None] * linalg.safe_sqrt(s2), state.copies)
+        return linalg.as_tensors(best)[0], state
 
     def radius(self, state: Any) -> Tensor:
         """beta_t, R."""
         return self.confidence.radius(state.tally)
 
-    def add_up(self, state: Any, arm: Tensor, n: Tensor, s2: Tensor) -> Tally:
+    def add_up(self, state: Any, arm: Tensor, n: Tensor, s2: Tensor) -> RoundSums:
         """The sums after a round: ``state`` chose the arm, ``n`` and ``s2`` (R x A) have heard of it."""
-        return self.confidence.add(state.tally, of_arm(state.s2, arm), (n * s2).sum(1))
+        return self.confidence.add(state.tally, entry_of_arm(state.s2, arm), (n * s2).sum(1))
 
     def heard(
-        self, state: Any, arm: Tensor, pulls: Pulls, mu: Tensor, s2: Tensor, **own: Any
+        self, state: Any, arm: Tensor, pulls: PullCounts, mu: Tensor, s2: Tensor, **own: Any
     ) -> Any:
-        """The state after a round: counters, posterior and sums, and ``own``, the fields of its class that changed."""
+        """The state after a round: counters, posterior and sums, and ``own_state``, the fields of its class that changed."""
         tally = self.add_up(state, arm, pulls.n, s2)
         return state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, tally=tally, **own)

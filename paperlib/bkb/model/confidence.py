@@ -14,13 +14,13 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen, plain
-from ...core.validation import LARGEST, SMALLEST, is_number, positive, refuse
+from ...core.describe import frozen_dataclass, to_python
+from ...core.validation import LARGEST, SMALLEST, check_positive, is_number, raise_invalid
 
 RULES = ("paper", "corrected", "online", "practical", "reference", "gamma", "const")
 
 
-class Tally(NamedTuple):
+class RoundSums(NamedTuple):
     """What t rounds have summed up to; every state of the package has one."""
 
     information: Tensor  # R, sum_{s <= t} ln(1 + s2_{s-1}(x_s)), for the exact posterior ln det(I + K_t / lambda)
@@ -30,11 +30,11 @@ class Tally(NamedTuple):
     rounds: int  # t
 
 
-def open_interval(name: str, value: float) -> float:
+def check_open_interval(name: str, value: float) -> float:
     """Return ``value``; raise ValueError unless it lies in (0, 1), and not below 1e-30."""
-    value = plain(value)
+    value = to_python(value)
     if not (is_number(value) and SMALLEST <= value < 1):
-        refuse(name, value, f"a number above 0 and below 1, at least {SMALLEST:g}")
+        raise_invalid(name, value, f"a number above 0 and below 1, at least {SMALLEST:g}")
     return value
 
 
@@ -53,7 +53,7 @@ def _growing(pairs: Any) -> bool:
     )
 
 
-@frozen
+@frozen_dataclass
 class Confidence:
     """The radius beta_t in mu + beta_t sqrt(s2). Learners that share one are compared at the same rule and scale.
 
@@ -95,19 +95,19 @@ class Confidence:
     gamma: tuple[tuple[int, float], ...] = ()
 
     def __post_init__(self):
-        open_interval("delta", self.delta)
-        open_interval("eps", self.eps)
+        check_open_interval("delta", self.delta)
+        check_open_interval("eps", self.eps)
         if self.ridge is not None:
-            positive("ridge", self.ridge)
+            check_positive("ridge", self.ridge)
         elif not SMALLEST <= self.lam <= LARGEST:
             allowed = f"from {SMALLEST:g} to {LARGEST:g}; ridge=None is the square of noise"
-            refuse("ridge", self.lam, f"{allowed}={self.noise!r}")
+            raise_invalid("ridge", self.lam, f"{allowed}={self.noise!r}")
         if not _growing(self.gamma):
             allowed = "a tuple of pairs (t, bound), t increasing, bounds finite and at least 0"
-            refuse("gamma", self.gamma, allowed)
+            raise_invalid("gamma", self.gamma, allowed)
         if self.rule == "gamma" and not self.gamma:
             allowed = "with rule='gamma': pairs (t, upper bound on gamma_t)"
-            refuse("gamma", self.gamma, allowed)
+            raise_invalid("gamma", self.gamma, allowed)
 
     @property
     def lam(self) -> float:
@@ -119,19 +119,19 @@ class Confidence:
         """(1 + eps) / (1 - eps), the accuracy of the sketched variance."""
         return (1 + self.eps) / (1 - self.eps)
 
-    def start(self, kappa2: Tensor, trials: int) -> Tally:
+    def start(self, kappa2: Tensor, trials: int) -> RoundSums:
         """Before the first round. ``kappa2``: 1 or R."""
         zero = torch.zeros(trials, dtype=kappa2.dtype, device=kappa2.device)
-        return Tally(zero, zero, zero, kappa2, 0)
+        return RoundSums(zero, zero, zero, kappa2, 0)
 
-    def add(self, tally: Tally, played: Tensor, effective: Tensor) -> Tally:
+    def add(self, tally: RoundSums, played: Tensor, effective: Tensor) -> RoundSums:
         """One more round. ``played``: s2_{t-1}(x_t), R; ``effective``: sum_i n_i s2_t(x_i), R."""
         alpha = self.alpha if tally.rounds else 1.0
         information = tally.information + played.log1p()
         inflated = tally.inflated + (alpha * played).log1p()
-        return Tally(information, inflated, effective, tally.kappa2, tally.rounds + 1)
+        return RoundSums(information, inflated, effective, tally.kappa2, tally.rounds + 1)
 
-    def radius(self, tally: Tally) -> Tensor:
+    def radius(self, tally: RoundSums) -> Tensor:
         """beta_t, R, from what t rounds have summed up to."""
         xi, F, lam, alpha = self.noise, self.norm_bound, self.lam, self.alpha
         L, t = math.log(1 / self.delta), tally.rounds

@@ -1,6 +1,6 @@
 """Sets and embeddings whose size differs by trial: padded to common slots, or one tensor per trial.
 
-Letters: R trials, A arms, M slots (in ``Apart`` features, whose number may differ by trial), d dimensions.
+Letters: R trials, A arms, M slots (in ``PerTrialRows`` features, whose number may differ by trial), d dimensions.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding, pad
 
-from ...core.linalg import Rows, tensors
+from ...core.linalg import Rows, as_tensors
 
 UNIT = 8  # on a device slots come in multiples of this, so that memory is used again
 
@@ -24,7 +24,7 @@ class Slots(NamedTuple):
     overflow: Tensor  # R bool: more members than slots, those of largest index are left out
 
 
-def listed(members: Tensor, slots: int | None = None) -> Slots:
+def list_members(members: Tensor, slots: int | None = None) -> Slots:
     """The first ``slots`` members of each trial's set, by index.
 
     Args:
@@ -38,7 +38,7 @@ def listed(members: Tensor, slots: int | None = None) -> Slots:
         valid = np.arange(most) < count[:, None]
         index = np.zeros(valid.shape, np.int64)
         index[valid] = arms
-        return Slots(*tensors(index, valid, np.zeros(len(inside), bool)))
+        return Slots(*as_tensors(index, valid, np.zeros(len(inside), bool)))
     place = members.cumsum(1)
     count = place[:, -1:]
     if slots is None:
@@ -54,7 +54,7 @@ def listed(members: Tensor, slots: int | None = None) -> Slots:
     return Slots(index, valid, count.squeeze(1) > slots)
 
 
-def points_at(arms: Tensor, index: Tensor) -> Tensor:
+def take_points(arms: Tensor, index: Tensor) -> Tensor:
     """R x M x d. ``arms``: R x A x d or 1 x A x d; ``index``: R x M."""
     if arms.shape[0] == 1:
         return embedding(index, arms[0])
@@ -70,7 +70,7 @@ def _own(part: Tensor) -> Tensor:
     return part[:used].clone()
 
 
-class Apart(Rows):
+class PerTrialRows(Rows):
     """``Rows``, R x M x A, with a tensor of its own for each trial; where trials have fewer features, zeros follow.
 
     Of fifty trials with ten thousand arms one tensor takes a hundred megabytes, which nearly every round would copy,
@@ -83,7 +83,7 @@ class Apart(Rows):
         self.parts, self.n = parts, max(map(len, parts))
 
     @classmethod
-    def of(cls, rows: Tensor) -> "Apart":
+    def of(cls, rows: Tensor) -> "PerTrialRows":
         """The trials of a tensor, each copied."""
         return cls([_own(part) for part in rows])
 
@@ -92,23 +92,23 @@ class Apart(Rows):
         """All trials as one tensor, R x M x A, a copy."""
         return torch.stack([pad(part, (0, 0, 0, self.n - len(part))) for part in self.parts])
 
-    def put(self, trials: Tensor, rows: Tensor) -> "Apart":
+    def put(self, trials: Tensor, rows: Tensor) -> "PerTrialRows":
         """With the given trials, indices, replaced; this object stays as it was. ``rows``: r x M' x A."""
         parts = list(self.parts)
         for i, part in zip(trials.tolist(), rows):
             parts[i] = _own(part)
-        return Apart(parts)
+        return PerTrialRows(parts)
 
-    def map(self, f: Callable[[Tensor], Tensor]) -> "Apart":
+    def map(self, f: Callable[[Tensor], Tensor]) -> "PerTrialRows":
         """``f`` of all trials as one tensor."""
-        return Apart.of(f(self.view))
+        return PerTrialRows.of(f(self.view))
 
 
-def apart(rows: Rows) -> Apart:
+def split_trials(rows: Rows) -> PerTrialRows:
     """The same by trial, where it is not; a file or a selection of trials gives it whole."""
-    return rows if isinstance(rows, Apart) else Apart.of(rows.view)
+    return rows if isinstance(rows, PerTrialRows) else PerTrialRows.of(rows.view)
 
 
-def together(Z: Tensor | Rows, slots: int) -> Tensor:
+def join_trials(Z: Tensor | Rows, slots: int) -> Tensor:
     """As one tensor with that many slots, R x M x A; of those that are unused no feature."""
     return pad(Z.view, (0, 0, 0, slots - Z.n)) if isinstance(Z, Rows) else Z

@@ -34,7 +34,7 @@ from .constants import (
 )
 
 
-def first_below(rounds, bound, trivial) -> int | None:
+def first_informative_round(rounds, bound, trivial) -> int | None:
     """The first recorded round from which on the bound is below the trivial one in every trial, or None.
 
     Args:
@@ -139,7 +139,7 @@ def _size(
 ) -> Check:
     """The check of a bound on pulls in the dictionary, R x T', beside the t pulls that there are."""
     rounds = trace.rounds
-    first = first_below(rounds, bound, rounds)
+    first = first_informative_round(rounds, bound, rounds)
     return function.statement.check(
         formula,
         _sketch(confidence, qbar) | {"d_eff": float(effective[:, -1].mean())},
@@ -261,7 +261,7 @@ def _regret(
 ) -> Check:
     """The check of a bound on "regret", R x T', beside 2 kappa F T: vacuous where it is never below."""
     trivial = trivial_regret(confidence, kappa2, trace.rounds)
-    first = first_below(trace.rounds, bound, trivial)
+    first = first_informative_round(trace.rounds, bound, trivial)
     return function.statement.check(
         formula,
         _describe(confidence) | {"kappa2": kappa2},
@@ -331,7 +331,7 @@ def certificate(
     """With probability 1 - 2 delta, for all T: R_T <= 2 kappa F + sum_t 2 beta_t sqrt(s2_t(x_{t+1})), known from the run alone.
 
     Args:
-        trace: with "regret" and "certificate" (``probes.largest_loss``, summed), R x T'.
+        trace: with "regret" and "certificate" (``probes.confidence_width``, summed), R x T'.
         confidence: the learner's.
         kappa2: largest k(x, x).
         qbar: the learner's.

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from ...checks import informative_from
-from ...core.validation import one_of, positive
-from ..model.confidence import Confidence, Tally, open_interval
+from ...core.validation import check_in, check_positive
+from ..model.confidence import Confidence, RoundSums, check_open_interval
 
 PAPER = "Calandriello, Carratino, Lazaric, Valko & Rosasco (2019)"
 ROUNDING = 1e-8  # allowed relative error of quantities computed in two ways
@@ -25,7 +25,7 @@ CHERNOFF = 3 * math.log(3) - 2
 
 def inflation(eps: float) -> float:
     """alpha = (1 + eps) / (1 - eps)."""
-    eps = open_interval("eps", eps)
+    eps = check_open_interval("eps", eps)
     return (1 + eps) / (1 - eps)
 
 
@@ -34,8 +34,8 @@ def inflation(eps: float) -> float:
 
 def qbar_theory(horizon: float, delta: float, eps: float = 0.5) -> float:
     """Oversampling with which Theorem 3.1 is proved: 6 alpha ln(4 T / delta) / eps^2."""
-    horizon = positive("horizon", horizon)
-    delta = open_interval("delta", delta)
+    horizon = check_positive("horizon", horizon)
+    delta = check_open_interval("delta", delta)
     return 6 * inflation(eps) / eps**2 * math.log(4 * horizon / delta)
 
 
@@ -47,9 +47,9 @@ def qbar_tight(horizon: float, delta: float, eps: float = 0.5, dimension: int = 
     Args:
         dimension: c, the factor of t in front of Bernstein's exponential: 4 as printed, 2 is enough (E14).
     """
-    horizon = positive("horizon", horizon)
-    delta = open_interval("delta", delta)
-    dimension = one_of("dimension", dimension, (2, 4))
+    horizon = check_positive("horizon", horizon)
+    delta = check_open_interval("delta", delta)
+    dimension = check_in("dimension", dimension, (2, 4))
     inside = dimension * horizon * (horizon + 1) / (2 * delta)
     return 2 * inflation(eps) * (1 + eps / 3) / eps**2 * math.log(inside)
 
@@ -146,7 +146,7 @@ def radius_worst(confidence: Confidence, kappa2: float, horizon: int, gamma: flo
     """
     alpha, one = confidence.alpha, torch.ones(1, dtype=torch.float64)
     first, both = 2 * alpha * gamma * one, 2 * alpha**2 * gamma * one
-    return float(confidence.radius(Tally(first, both, first, kappa2 * one, horizon)))
+    return float(confidence.radius(RoundSums(first, both, first, kappa2 * one, horizon)))
 
 
 def regret_worst(confidence: Confidence, kappa2: float, horizon: int, gamma: float) -> float:

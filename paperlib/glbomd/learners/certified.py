@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...core.linalg import chosen, first_best
+from ...core.linalg import argmax_first, take_arm
 from .glm import GLMLearner
 from .likelihood_set import Anchors, ConfidenceSet, Likelihood
-from .mle import History, history
+from .mle import History, make_history
 
 LEAST_SCALE = (
     1e-4  # above 0: the budget is multiplied by its square, and likelihoods are known to rounding
@@ -22,12 +22,12 @@ LEAST_SCALE = (
 RING = 48  # anchors kept, or 2 K if that is more
 
 
-def host(x: Tensor) -> np.ndarray:
+def to_numpy(x: Tensor) -> np.ndarray:
     """The numbers of a tensor; on the CPU a view."""
     return x.numpy() if x.device.type == "cpu" else x.cpu().numpy()
 
 
-class State(NamedTuple):
+class CertifiedState(NamedTuple):
     """Everything a round needs. Memory grows with the history unless counts are kept."""
 
     history: History
@@ -56,29 +56,31 @@ class CertifiedOptimism(GLMLearner, ABC):
     def _set(self, t: int, dim: int) -> tuple[float, float | None, float]:
         """Budget b (without ``scale``), ball S or None, and ridge lambda of round t = 2, 3, ..."""
 
-    def init(self, trials: int, arms: Tensor, horizon: int | None, draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, arms: Tensor, horizon: int | None, draw, **tkwargs
+    ) -> CertifiedState:
         """Nothing observed. ``arms``: R x K x d or 1 x K x d; the horizon is not needed."""
         d, ring = arms.shape[-1], max(RING, 2 * arms.shape[-2])
         zeros = lambda *shape: torch.zeros(trials, *shape, **tkwargs)
         number = torch.zeros(trials, dtype=torch.int64, device=tkwargs.get("device"))
         anchors = Anchors(zeros(ring, d), zeros(ring), zeros(ring, d), zeros(ring, d, d))
-        past = history(trials, arms, self.counts, **tkwargs)
-        return State(past, zeros(d), anchors, zeros(d), number, number, number, 0)
+        past = make_history(trials, arms, self.counts, **tkwargs)
+        return CertifiedState(past, zeros(d), anchors, zeros(d), number, number, number, 0)
 
-    def select(self, state: State, arms: Tensor, draw) -> tuple[Tensor, State]:
+    def select(self, state: CertifiedState, arms: Tensor, draw) -> tuple[Tensor, CertifiedState]:
         """argmax_k UCB(x_k); the longest arm in the first round. Ties (1e-6) go to one of the tied arms.
 
         ``arms``: R x K x d or 1 x K x d. Returns R arm indices and a state with the new estimate and anchors.
         """
         trials = len(state.moment)
         if state.rounds == 0:
-            longest = first_best(torch.linalg.vector_norm(arms, dim=-1))
+            longest = argmax_first(torch.linalg.vector_norm(arms, dim=-1))
             return longest.expand(trials).contiguous(), state
-        anchors = Anchors(*(host(a).copy() for a in state.anchors))
-        passes, undecided = host(state.passes).copy(), host(state.undecided).copy()
+        anchors = Anchors(*(to_numpy(a).copy() for a in state.anchors))
+        passes, undecided = to_numpy(state.passes).copy(), to_numpy(state.undecided).copy()
         index, written = np.empty(trials, np.int64), np.empty(trials, np.int64)
-        theta = np.empty_like(host(state.theta))
-        menu, fitted = host(arms), self._fitted(state, arms)
+        theta = np.empty_like(to_numpy(state.theta))
+        menu, fitted = to_numpy(arms), self._fitted(state, arms)
         for i in range(trials):
             inside = fitted(i, Anchors(*(a[i] for a in anchors)))
             index[i], proved = inside.decide(menu[i % len(menu)])
@@ -94,10 +96,14 @@ class CertifiedOptimism(GLMLearner, ABC):
             undecided=back(undecided),
         )
 
-    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw) -> State:
+    def update(
+        self, state: CertifiedState, arms: Tensor, arm: Tensor, reward: Tensor, draw
+    ) -> CertifiedState:
         """Append the observation and add its term to every anchor. ``arm``: R indices, ``reward``: R."""
-        x = chosen(arms, arm)
-        anchors = Anchors(*map(host, state.anchors)).plus(self.link, host(x), host(reward))
+        x = take_arm(arms, arm)
+        anchors = Anchors(*map(to_numpy, state.anchors)).plus(
+            self.link, to_numpy(x), to_numpy(reward)
+        )
         return state._replace(
             history=state.history.add(arms, arm, reward),
             moment=torch.addcmul(state.moment, reward.unsqueeze(1), x),
@@ -105,21 +111,27 @@ class CertifiedOptimism(GLMLearner, ABC):
             rounds=state.rounds + 1,
         )
 
-    def confidence_set(self, state: State, arms: Tensor) -> ConfidenceSet:
+    def confidence_set(self, state: CertifiedState, arms: Tensor) -> ConfidenceSet:
         """The fitted set of trial 0 in the round to come, for study and for ``slsqp``; leaves the state as it is.
 
         ``arms``: 1 x K x d or R x K x d of that round (with counts, the fixed set); at least one round played.
         """
-        own = Anchors(*(host(a)[0].copy() for a in state.anchors))
+        own = Anchors(*(to_numpy(a)[0].copy() for a in state.anchors))
         return self._fitted(state, arms)(0, own)
 
-    def _fitted(self, state: State, arms: Tensor) -> Callable[[int, Anchors], ConfidenceSet]:
+    def _fitted(
+        self, state: CertifiedState, arms: Tensor
+    ) -> Callable[[int, Anchors], ConfidenceSet]:
         """The function that fits the set of trial i in the round to come, and writes its anchors in place."""
         budget, ball, ridge = self._set(state.rounds + 1, arms.shape[-1])
         sample, trials = state.history.sample(arms), len(state.moment)
-        points, moment, written = host(sample.points), host(state.moment), host(state.written)
-        weights = [None] * trials if sample.weights is None else host(sample.weights)
-        scale = host(self.scale) if isinstance(self.scale, Tensor) else [self.scale] * trials
+        points, moment, written = (
+            to_numpy(sample.points),
+            to_numpy(state.moment),
+            to_numpy(state.written),
+        )
+        weights = [None] * trials if sample.weights is None else to_numpy(sample.weights)
+        scale = to_numpy(self.scale) if isinstance(self.scale, Tensor) else [self.scale] * trials
 
         def fitted(i: int, own: Anchors) -> ConfidenceSet:
             likelihood = Likelihood(self.link, points[i % len(points)], weights[i], moment[i])
@@ -128,6 +140,6 @@ class CertifiedOptimism(GLMLearner, ABC):
 
         return fitted
 
-    def report(self, state: State) -> dict[str, Tensor]:
+    def report(self, state: CertifiedState) -> dict[str, Tensor]:
         """R each: ``uncertified``, rounds whose arm is the best found but not proved best; ``passes`` over the history."""
         return {"uncertified": state.undecided, "passes": state.passes}

@@ -15,16 +15,16 @@ from torch import Tensor
 
 from ...core import fields
 from ...core.contracts import Tags
-from ...core.describe import frozen
-from ...core.linalg import first_best, inner
+from ...core.describe import frozen_dataclass
+from ...core.linalg import argmax_first, arm_dot
 from ...core.streams import CLIP, Draw
-from ...core.validation import menu
+from ...core.validation import check_arms
 from ..model.links import LARGEST_COUNT, Bernoulli, Link, known_link
 from .glm import GLMLearner
-from .mle import CountHistory, history, maximize_likelihood
+from .mle import CountHistory, make_history, maximize_likelihood
 
 
-class Tally(NamedTuple):
+class ArmCounts(NamedTuple):
     """What a rule without features remembers."""
 
     plays: Tensor  # R x K, how often each arm was played
@@ -41,23 +41,29 @@ class _Tallied(GLMLearner):
         self, context: Tensor, action: Tensor | None = None, feedback: Tensor | None = None
     ) -> None:
         """Raise ValueError for an unknown arm or a reward outside the family's support; arms may have any norm."""
-        menu(context, action)
+        check_arms(context, action)
         if feedback is not None:
             self.link.validate(feedback)
 
-    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> Tally:
+    def init(
+        self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
+    ) -> ArmCounts:
         """No plays yet."""
         zeros = torch.zeros(trials, arms.shape[1], **tkwargs)
-        return Tally(zeros, zeros, 0)
+        return ArmCounts(zeros, zeros, 0)
 
-    def update(self, state: Tally, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> Tally:
+    def update(
+        self, state: ArmCounts, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
+    ) -> ArmCounts:
         """Count the play of ``arm`` (R indices) and its ``reward`` (R)."""
         at = arm.unsqueeze(1)
         plays = state.plays.scatter_add(1, at, torch.ones_like(reward).unsqueeze(1))
-        return Tally(plays, state.total.scatter_add(1, at, reward.unsqueeze(1)), state.rounds + 1)
+        return ArmCounts(
+            plays, state.total.scatter_add(1, at, reward.unsqueeze(1)), state.rounds + 1
+        )
 
 
-@frozen
+@frozen_dataclass
 class BetaThompson(_Tallied):
     """Thompson sampling with a Beta posterior on each arm's mean reward; rewards are 0 or 1.
 
@@ -73,16 +79,16 @@ class BetaThompson(_Tallied):
     failures: float = fields.positive(1.0, 1e-6, most=LARGEST_COUNT)
     link = Bernoulli()
 
-    def select(self, state: Tally, arms: Tensor, draw: Draw) -> tuple[Tensor, Tally]:
+    def select(self, state: ArmCounts, arms: Tensor, draw: Draw) -> tuple[Tensor, ArmCounts]:
         """The arm whose sampled mean is largest, R indices; samples by inverse CDF, purpose "posterior"."""
         uniform = draw.uniform("posterior", arms.shape[1]).clamp(CLIP, 1 - CLIP).cpu().numpy()
         a = (self.successes + state.total).cpu().numpy()
         b = (self.failures + state.plays - state.total).cpu().numpy()
         sample = torch.from_numpy(betaincinv(a, b, uniform))
-        return first_best(sample).to(state.plays.device), state
+        return argmax_first(sample).to(state.plays.device), state
 
 
-@frozen
+@frozen_dataclass
 class UCB1(_Tallied):
     """Mean reward plus sqrt(2 ln t / plays), each arm once first; rewards in [0, 1].
 
@@ -95,11 +101,11 @@ class UCB1(_Tallied):
     scale: float = fields.nonnegative(1.0)
     link = Bernoulli(fractional=True)
 
-    def select(self, state: Tally, arms: Tensor, draw: Draw) -> tuple[Tensor, Tally]:
+    def select(self, state: ArmCounts, arms: Tensor, draw: Draw) -> tuple[Tensor, ArmCounts]:
         """R indices, the lowest among equals; an arm never played comes first."""
         bonus = self.scale * (2 * math.log(max(state.rounds, 1)) / state.plays.clamp(min=1)).sqrt()
         index = state.total / state.plays.clamp(min=1) + bonus
-        return first_best(index.where(state.plays > 0, torch.finfo(index.dtype).max)), state
+        return argmax_first(index.where(state.plays > 0, torch.finfo(index.dtype).max)), state
 
 
 class Posterior(NamedTuple):
@@ -111,7 +117,7 @@ class Posterior(NamedTuple):
     rounds: int  # rounds heard
 
 
-@frozen
+@frozen_dataclass
 class LaplaceThompson(GLMLearner):
     """Thompson sampling from the Laplace approximation of a generalized linear posterior.
 
@@ -141,7 +147,7 @@ class LaplaceThompson(GLMLearner):
         """The prior N(0, I / lambda)."""
         d = arms.shape[2]
         eye = torch.eye(d, **tkwargs).repeat(trials, 1, 1)
-        past = history(trials, arms, counts=True, **tkwargs)
+        past = make_history(trials, arms, counts=True, **tkwargs)
         return Posterior(past, torch.zeros(trials, d, **tkwargs), self.ridge * eye, 0)
 
     def select(self, state: Posterior, arms: Tensor, draw: Draw) -> tuple[Tensor, Posterior]:
@@ -150,7 +156,7 @@ class LaplaceThompson(GLMLearner):
         # H = L L^T, so L^{-T} normal has covariance H^{-1}
         root = torch.linalg.cholesky_ex(state.precision).L
         noise = torch.linalg.solve_triangular(root.mT, normal, upper=True).squeeze(2)
-        return first_best(inner(arms, state.theta + self.scale * noise)), state
+        return argmax_first(arm_dot(arms, state.theta + self.scale * noise)), state
 
     def update(
         self, state: Posterior, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
@@ -159,7 +165,7 @@ class LaplaceThompson(GLMLearner):
         past = state.history.add(arms, arm, reward)
         sample = past.sample(arms)
         theta = maximize_likelihood(self.link, sample, state.theta, self.ridge).theta
-        weight = sample.weights * self.link.slope(inner(arms, theta)) / self.link.dispersion
+        weight = sample.weights * self.link.slope(arm_dot(arms, theta)) / self.link.dispersion
         data = (arms.mT * weight.unsqueeze(1)) @ arms  # sum_k n_k mu'(z_k) / g x_k x_k^T
         eye = torch.eye(arms.shape[2], dtype=theta.dtype, device=theta.device)
         precision = torch.add(data, eye, alpha=self.ridge)

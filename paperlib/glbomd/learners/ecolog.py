@@ -13,18 +13,18 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.linalg import (
+    add_rank_one,
     any_on_host,
-    apply,
-    chosen,
-    first_best,
-    inner,
-    inverse,
-    may_look,
-    rank_one,
-    settled,
-    width,
+    argmax_first,
+    arm_dot,
+    can_branch_on_values,
+    has_converged,
+    invert_spd,
+    mahalanobis_norm,
+    matvec,
+    take_arm,
 )
 from ...core.streams import Draw
 from ..model.links import Bernoulli, Link
@@ -35,7 +35,7 @@ BLOCK = 3  # Newton steps on a device from one look to the next
 LAST = 1e-8  # relative: the last step on a device; the next would be its square
 
 
-class State(NamedTuple):
+class ECOLogState(NamedTuple):
     """Its size does not depend on the number of rounds."""
 
     theta: Tensor  # R x d, estimate, ||theta|| <= S
@@ -46,7 +46,7 @@ class State(NamedTuple):
     rounds: int  # rounds heard
 
 
-@frozen
+@frozen_dataclass
 class ECOLog(GLMLearner):
     """Efficient confidence sets for logistic bandits.
 
@@ -74,32 +74,41 @@ class ECOLog(GLMLearner):
         self.check_fields()
         self.check_conditioned("ridge", self.ridge_value(1), 0.25)
 
-    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
+    ) -> ECOLogState:
         """theta = 0, W = lambda I; the horizon is not used."""
         d, ridge = arms.shape[-1], self.ridge_value(arms.shape[-1])
         eye, zero = torch.eye(d, **tkwargs).repeat(trials, 1, 1), torch.zeros(trials, **tkwargs)
-        return State(torch.zeros(trials, d, **tkwargs), ridge * eye, eye / ridge, zero, zero, 0)
+        return ECOLogState(
+            torch.zeros(trials, d, **tkwargs), ridge * eye, eye / ridge, zero, zero, 0
+        )
 
-    def radius(self, state: State) -> Tensor:
+    def radius(self, state: ECOLogState) -> Tensor:
         """sqrt(2 lambda S^2 + (1 + S)^2 gamma + slack), R, without ``scale``."""
         S, ridge = self.norm_bound, self.ridge_value(state.theta.shape[-1])
         root, t = math.sqrt(ridge), state.rounds + 1
         gamma = root / 2 + 2 * math.log(2 * math.sqrt(1 + t / (4 * ridge)) / self.delta) / root
         return (state.slack + (2 * ridge * S * S + (1 + S) ** 2 * gamma)).clamp(min=0).sqrt()
 
-    def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
+    def select(self, state: ECOLogState, arms: Tensor, draw: Draw) -> tuple[Tensor, ECOLogState]:
         """argmax mu(x^T theta) + radius ||x||_{W^{-1}}, ties to the lowest index. Returns R arm indices."""
-        mean, bonus = self.link.mean(inner(arms, state.theta)), width(arms, state.covariance)
+        mean, bonus = (
+            self.link.mean(arm_dot(arms, state.theta)),
+            mahalanobis_norm(arms, state.covariance),
+        )
         radius = self.scale * self.radius(state)
         index = torch.addcmul(mean, bonus, radius.unsqueeze(1))
-        return first_best(index, self.norm_bound), state
+        return argmax_first(index, self.norm_bound), state
 
-    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: ECOLogState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
+    ) -> ECOLogState:
         """The new estimate, and what the radius needs of it. ``arm``: R; ``reward``: R."""
         S, rounds, link = self.norm_bound, state.rounds + 1, self.link
-        x = chosen(arms, arm)
-        v = apply(state.covariance, x)
-        ball = Ball(state.precision, x, v, (x * v).sum(-1), S)
+        x = take_arm(arms, arm)
+        v = matvec(state.covariance, x)
+        ball = BallConstraint(state.precision, x, v, (x * v).sum(-1), S)
         # theta' = argmin 1/2 ||. - theta||_W^2 + l(.), over the ball.
         # Departure: solved exactly; the authors' code stops projected gradient steps at precision 1 / t.
         theta = proximal_point(ball, state.theta, 1, reward)
@@ -109,24 +118,24 @@ class ECOLog(GLMLearner):
         z, z_bar, move = (x * theta).sum(-1), (x * bar).sum(-1), theta - bar
         # l(theta_bar) - l(theta')
         rise = link.log_partition(z_bar) - link.log_partition(z) - reward * (z_bar - z)
-        distance = (apply(state.precision, move) * move).sum(-1).clamp(min=0).sqrt()
+        distance = (matvec(state.precision, move) * move).sum(-1).clamp(min=0).sqrt()
         # Departure: the distance, not its square, as in the authors' code.
         slack = state.slack + 2 * (1 + S) * rise - distance / 2
         slope = link.slope(z)
         violations = state.violations + (link.slope(z_bar) > 2 * slope).to(slope)
-        precision = rank_one(state.precision, x, slope)
+        precision = add_rank_one(state.precision, x, slope)
         if rounds % self.refresh == 0:
-            covariance = inverse(precision)
+            covariance = invert_spd(precision)
         else:
-            covariance = rank_one(state.covariance, v, slope / (-1 - slope * ball.q))
-        return State(theta, precision, covariance, slack, violations, rounds)
+            covariance = add_rank_one(state.covariance, v, slope / (-1 - slope * ball.q))
+        return ECOLogState(theta, precision, covariance, slack, violations, rounds)
 
-    def report(self, state: State) -> dict[str, Tensor]:
+    def report(self, state: ECOLogState) -> dict[str, Tensor]:
         """``violations``: rounds in which the analysis' condition mu'(x^T theta_bar) <= 2 mu'(x^T theta') failed."""
         return {"violations": state.violations}
 
 
-class Ball(NamedTuple):
+class BallConstraint(NamedTuple):
     """Where the two problems of a round live."""
 
     precision: Tensor  # R x d x d, W
@@ -136,7 +145,7 @@ class Ball(NamedTuple):
     radius: float  # S
 
 
-def proximal_point(ball: Ball, center: Tensor, count: int, total: Tensor) -> Tensor:
+def proximal_point(ball: BallConstraint, center: Tensor, count: int, total: Tensor) -> Tensor:
     """argmin over ||y|| <= S of 1/2 ||y - center||_W^2 + n softplus(x^T y) - total x^T y, R x d.
 
     Args:
@@ -153,7 +162,7 @@ def proximal_point(ball: Ball, center: Tensor, count: int, total: Tensor) -> Ten
     if not any_on_host(outside):
         return y
     rows = outside.nonzero().squeeze(1)
-    part = Ball(*(field[rows] for field in ball[:4]), ball.radius)
+    part = BallConstraint(*(field[rows] for field in ball[:4]), ball.radius)
     return y.index_put((rows,), _on_the_sphere(part, center[rows], count, total[rows]))
 
 
@@ -166,12 +175,12 @@ def proximal_scalar(z: Tensor, q: Tensor, count: int, total: Tensor) -> Tensor:
     a, b = (z + q * (total - count / 2)) / 2, q * (count / 4)
     whole = 1 + b
     y = a / whole
-    if not may_look(y):
+    if not can_branch_on_values(y):
         for _ in range(STEPS):
             for _ in range(BLOCK):
                 step = _newton(a, b, whole, y)
                 y = y + step
-            if settled(step.abs() > LAST * (1 + y.abs())):
+            if has_converged(step.abs() > LAST * (1 + y.abs())):
                 break
         return 2 * y
     moves = torch.ones_like(y, dtype=torch.bool)
@@ -179,7 +188,7 @@ def proximal_scalar(z: Tensor, q: Tensor, count: int, total: Tensor) -> Tensor:
         step = _newton(a, b, whole, y)
         moves = moves & (step.abs() > 1e-15 * (1 + y.abs()))  # a row that has stopped stays stopped
         y = torch.where(moves, y + step, y)
-        if settled(moves):
+        if has_converged(moves):
             break
     return 2 * y
 
@@ -191,7 +200,7 @@ def _newton(a: Tensor, b: Tensor, whole: Tensor, y: Tensor) -> Tensor:
     return (a - y - pull) / (whole - pull * tanh)
 
 
-def _on_the_sphere(ball: Ball, center: Tensor, count: int, total: Tensor) -> Tensor:
+def _on_the_sphere(ball: BallConstraint, center: Tensor, count: int, total: Tensor) -> Tensor:
     """``proximal_point`` where the ball's constraint is active.
 
     Stationarity: W (y - center) + (n mu(x^T y) - total) x + nu y = 0. For a given nu >= 0 this is a scalar problem
@@ -220,7 +229,7 @@ def _on_the_sphere(ball: Ball, center: Tensor, count: int, total: Tensor) -> Ten
         step = nu + (norm / S - 1) * norm.square() / fall
         middle = torch.where(high.isinf(), 2 * nu + 1, (low + high) / 2)
         nu = torch.where(moves, torch.where((step > low) & (step < high), step, middle), nu)
-        if settled(moves):
+        if has_converged(moves):
             break
     y = y * (S / norm).unsqueeze(1)
     return (basis @ y.unsqueeze(2)).squeeze(2)

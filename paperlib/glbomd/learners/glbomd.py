@@ -14,20 +14,20 @@ from torch import Tensor
 
 from ...core import fields
 from ...core.contracts import Observed
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.linalg import (
+    add_outer,
     any_on_host,
-    by_trial,
-    chosen,
-    first_best,
-    inner,
-    inverse,
-    light,
-    number,
-    plus_outer,
-    product,
-    tensors,
-    width,
+    argmax_first,
+    arm_dot,
+    as_numpy_if_cpu,
+    as_scalar,
+    as_tensors,
+    invert_spd,
+    mahalanobis_norm,
+    matmul,
+    per_trial_column,
+    take_arm,
 )
 from ...core.streams import Draw
 from ...maths.sets import ball_projection
@@ -41,10 +41,10 @@ SHARP = 0.5163727965039491
 # How far the bonus may tell long arms from short ones before ``caution`` speaks, as a multiple of what can be learned
 # to tell their values apart. Ours: well above it regret came near random play's, or above it, on Covertype's arms, where
 # the longest is the worst, and on rows of breast cancer; where between, hangs on S and the horizon.
-LED = 8.0
+BONUS_WARNING_FACTOR = 8.0
 
 
-class State(NamedTuple):
+class GLBOMDState(NamedTuple):
     """Its size does not depend on the number of rounds."""
 
     theta: Tensor  # R x d, online mirror descent estimate, ||theta|| <= S
@@ -53,7 +53,7 @@ class State(NamedTuple):
     rounds: int  # t - 1, rounds heard
 
 
-@frozen
+@frozen_dataclass
 class GLBOMD(GLMLearner):
     """Generalized linear bandit with a single mirror descent step a round.
 
@@ -158,7 +158,7 @@ class GLBOMD(GLMLearner):
         # standard deviations over arms: of the bonus, by their lengths, and of values as they are then estimated
         bonus = scale * self.radius(rounds, d) * float(length.std(correction=0)) / math.sqrt(total)
         value = S * float(length.square().mean().sqrt()) / math.sqrt(d) * informed / total
-        if bonus <= LED * value:
+        if bonus <= BONUS_WARNING_FACTOR * value:
             return None
         return (
             f"in horizon={horizon} rounds ridge={self.ridge!r} with scale={scale:g} learns little beside its bonus, "
@@ -166,40 +166,44 @@ class GLBOMD(GLMLearner):
             "long arms earn little; ridge='dim' with scale=0.1 explores less, without a guarantee"
         )
 
-    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
+    ) -> GLBOMDState:
         """theta_1 = 0 and H_1 = lambda I; the horizon is not used."""
         d, ridge = arms.shape[-1], self.ridge_value(arms.shape[-1])
         eye = torch.eye(d, **tkwargs).repeat(trials, 1, 1)
-        return State(torch.zeros(trials, d, **tkwargs), ridge * eye, eye / ridge, 0)
+        return GLBOMDState(torch.zeros(trials, d, **tkwargs), ridge * eye, eye / ridge, 0)
 
-    def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
+    def select(self, state: GLBOMDState, arms: Tensor, draw: Draw) -> tuple[Tensor, GLBOMDState]:
         """argmax_x x^T theta_t + beta_t ||x||_{H_t^{-1}}, Algorithm 1's arm, ties to the lowest index.
 
         ``arms``: R x K x d or 1 x K x d. Returns R arm indices. The index is linear: mu is increasing.
         """
-        radius = by_trial(self.scale) * self.radius(state.rounds + 1, arms.shape[-1])
-        arms, theta, C = light(arms, state.theta, state.covariance)
-        index = inner(arms, theta) + radius * width(arms, C)
-        (best,) = tensors(first_best(index, self.norm_bound))
+        radius = per_trial_column(self.scale) * self.radius(state.rounds + 1, arms.shape[-1])
+        arms, theta, C = as_numpy_if_cpu(arms, state.theta, state.covariance)
+        index = arm_dot(arms, theta) + radius * mahalanobis_norm(arms, C)
+        (best,) = as_tensors(argmax_first(index, self.norm_bound))
         return best, state
 
-    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: GLBOMDState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
+    ) -> GLBOMDState:
         """One mirror descent step, Eqs. (42a) and (42b), which solve Eq. (3). ``arm``: R; ``reward``: R."""
         g, eta, S, rounds = self.link.dispersion, self.step, self.norm_bound, state.rounds + 1
-        theta, H, C, arms, arm, r = light(*state[:3], arms, arm, reward)
+        theta, H, C, arms, arm, r = as_numpy_if_cpu(*state[:3], arms, arm, reward)
         # vectors are rows, R x 1 x d, and numbers R x 1 x 1, see ``number``
-        x, theta, r = chosen(arms, arm)[:, None], theta[:, None], number(r[:, None, None])
-        v = product(x, C)  # x^T H_t^{-1}
-        z, q = number(product(x, theta.mT)), number(product(x, v.mT))
+        x, theta, r = take_arm(arms, arm)[:, None], theta[:, None], as_scalar(r[:, None, None])
+        v = matmul(x, C)  # x^T H_t^{-1}
+        z, q = as_scalar(matmul(x, theta.mT)), as_scalar(matmul(x, v.mT))
         mean, slope = self.link.mean_and_slope(z)
         # (42a): theta_t - eta H~_t^{-1} grad l_t(theta_t), H~_t = H_t + (eta / g) mu'(z) x x^T, by Sherman-Morrison.
         theta = theta + (r - mean) / (slope * q + g / eta) * v
-        outside = product(theta, theta.mT) > S * S
+        outside = matmul(theta, theta.mT) > S * S
         if any_on_host(outside):  # (42b), in the norm of H~_t
-            surrogate = plus_outer(H, slope * (eta / g), x)
+            surrogate = add_outer(H, slope * (eta / g), x)
             theta = ball_projection(theta[:, 0], surrogate, S, outside[:, 0, 0]).point[:, None]
-        _, slope = self.link.mean_and_slope(number(product(x, theta.mT)))  # at the new point
-        H = plus_outer(H, slope / g, x)
-        C = plus_outer(C, -slope / (slope * q + g), v)
-        theta, H, C = tensors(theta[:, 0], H, C)
-        return State(theta, H, inverse(H) if rounds % self.refresh == 0 else C, rounds)
+        _, slope = self.link.mean_and_slope(as_scalar(matmul(x, theta.mT)))  # at the new point
+        H = add_outer(H, slope / g, x)
+        C = add_outer(C, -slope / (slope * q + g), v)
+        theta, H, C = as_tensors(theta[:, 0], H, C)
+        return GLBOMDState(theta, H, invert_spd(H) if rounds % self.refresh == 0 else C, rounds)

@@ -6,18 +6,18 @@ import torch
 from torch import Tensor
 
 from ...core.contracts import Observed, Tags
-from ...core.describe import brief
-from ...core.linalg import chosen
+from ...core.describe import short_repr
+from ...core.linalg import take_arm
 from ...core.validation import (
     CONDITION,
     LARGEST,
     SMALLEST,
-    menu,
+    check_arms,
+    check_in,
+    check_integer,
+    check_positive,
     norm_slack,
-    one_of,
-    positive,
-    refuse,
-    whole,
+    raise_invalid,
 )
 from ..model.links import (
     FAMILIES,
@@ -26,9 +26,9 @@ from ..model.links import (
     Binomial,
     Link,
     Poisson,
+    check_rewards,
     kappa_ball,
     known_link,
-    require,
 )
 
 
@@ -57,16 +57,16 @@ class GLMLearner:
             self, "ridge", 1.0
         )  # where lambda is a formula of the round, there is no field
         if isinstance(ridge, str):
-            one_of("ridge", ridge, self.ridges)
+            check_in("ridge", ridge, self.ridges)
         else:
-            positive("ridge", ridge)
+            check_positive("ridge", ridge)
         self.check_constant("C_mu, the largest slope,", self.link.max_slope(self.norm_bound))
 
     def check_constant(self, words: str, value: float) -> None:
         """Raise ValueError for a norm bound of which a constant follows that is no setting itself."""
         if not SMALLEST <= value <= LARGEST:
             allowed = f"numbers for which {words} is at most {LARGEST:g}"
-            refuse(
+            raise_invalid(
                 "norm_bound", self.norm_bound, f"{allowed} (up to {LARGEST_S:g} where it is e^S)"
             )
 
@@ -80,7 +80,7 @@ class GLMLearner:
         """
         if not added <= CONDITION * ridge:
             raise ValueError(
-                f"{name}={brief(getattr(self, name))}: a round adds up to {added:g} to lambda = {ridge:g}; "
+                f"{name}={short_repr(getattr(self, name))}: a round adds up to {added:g} to lambda = {ridge:g}; "
                 f"allowed: link, norm_bound and ridge with which that is at most {CONDITION:g} times as much"
             )
 
@@ -90,7 +90,7 @@ class GLMLearner:
             raise ValueError(
                 f"horizon=None; {type(self).__name__} needs the number of rounds; allowed: integers, at least 1"
             )
-        whole("horizon", horizon)
+        check_integer("horizon", horizon)
 
     def validate(
         self, context: Tensor, action: Tensor | None = None, feedback: Tensor | None = None
@@ -102,7 +102,7 @@ class GLMLearner:
             action: R indices in 0..K-1, or None.
             feedback: R, in the family's support, or None.
         """
-        menu(context, action)
+        check_arms(context, action)
         if context.device.type == "meta":
             return
         longest = float(torch.linalg.vector_norm(context, dim=-1).max())
@@ -115,7 +115,7 @@ class GLMLearner:
             if self.refits and isinstance(self.link, Poisson) and not isinstance(self.ridge, str):
                 # a fit's Hessian grows with the count, and would be inverted to rounding
                 most = CONDITION * self.ridge
-                require(
+                check_rewards(
                     feedback, feedback <= most, f"counts up to {most:g} with ridge={self.ridge!r}"
                 )
 
@@ -128,14 +128,14 @@ class GLMLearner:
         """
         if observed is None or not hasattr(self, "norm_bound"):
             return None
-        x = chosen(context, observed.action)
+        x = take_arm(context, observed.action)
         z = self.norm_bound * torch.linalg.vector_norm(x, dim=-1)
         warnings = (observed.contradicts(*interval) for interval in self.intervals(z, observed))
         return next(filter(None, warnings), None)
 
     def intervals(self, z: Tensor, observed: Observed) -> Iterator[tuple[Tensor, Tensor, str]]:
         """Yield the intervals that contain the reward at natural parameters up to z in size, R, with the arguments they follow from."""
-        declared = f"link={brief(self.link)} and norm_bound={self.norm_bound!r}"
+        declared = f"link={short_repr(self.link)} and norm_bound={self.norm_bound!r}"
         yield *self.link.interval(z, observed.level), declared
 
 

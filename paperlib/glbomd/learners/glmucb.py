@@ -12,15 +12,22 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
-from ...core.linalg import chosen, first_best, inner, inverse, rank_one, width
+from ...core.describe import frozen_dataclass
+from ...core.linalg import (
+    add_rank_one,
+    argmax_first,
+    arm_dot,
+    invert_spd,
+    mahalanobis_norm,
+    take_arm,
+)
 from ...core.streams import Draw
 from ..model.links import Link
 from .glm import BoundedLearner
-from .mle import Fit, History, history, maximize_likelihood, predict, unfitted
+from .mle import Fit, History, initial_fit, make_history, maximize_likelihood, predict_start
 
 
-class State(NamedTuple):
+class GLMUCBState(NamedTuple):
     """Grows with the rounds, unless the history is kept as counts."""
 
     history: History  # every round
@@ -31,7 +38,7 @@ class State(NamedTuple):
     rounds: int  # t - 1
 
 
-@frozen
+@frozen_dataclass
 class GLMUCB(BoundedLearner):
     """Upper confidence bounds mu(x^T theta) + rho_t ||x||_{V_t^{-1}} around the ridge estimate.
 
@@ -78,7 +85,9 @@ class GLMUCB(BoundedLearner):
         root = math.sqrt(slack * confidence * max(math.log(t), 1.0))
         return 2 * self.link.max_slope(self.norm_bound) * self.kappa_value * self.bound * root
 
-    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
+    ) -> GLMUCBState:
         """An empty history, theta = 0.
 
         Raises:
@@ -86,12 +95,12 @@ class GLMUCB(BoundedLearner):
         """
         self.check_horizon(horizon)
         d = arms.shape[-1]
-        heard = history(trials, arms, self.counts, **tkwargs)
-        fit = unfitted(trials, d, self.ridge_value(1, d), **tkwargs)
+        heard = make_history(trials, arms, self.counts, **tkwargs)
+        fit = initial_fit(trials, d, self.ridge_value(1, d), **tkwargs)
         outside = torch.zeros_like(fit.converged, dtype=torch.int64)
-        return State(heard, fit, torch.zeros_like(fit.hessian), outside, horizon, 0)
+        return GLMUCBState(heard, fit, torch.zeros_like(fit.hessian), outside, horizon, 0)
 
-    def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
+    def select(self, state: GLMUCBState, arms: Tensor, draw: Draw) -> tuple[Tensor, GLMUCBState]:
         """Optimistic arm, ties to the lowest index. ``arms``: R x K x d or 1 x K x d. Returns R arm indices."""
         t, d = state.rounds + 1, arms.shape[-1]
         ridge = self.ridge_value(t, d)
@@ -99,22 +108,24 @@ class GLMUCB(BoundedLearner):
         theta = fit.theta
         # V_t = sum x x^T + lambda_t I; the ridge changes every round, so that no rank-one update of V_t^{-1} serves.
         eye = torch.eye(d, dtype=theta.dtype, device=theta.device)
-        covariance = inverse(state.design + ridge * eye)
-        bonus = self.radius(t, d, state.horizon) * width(arms, covariance)
+        covariance = invert_spd(state.design + ridge * eye)
+        bonus = self.radius(t, d, state.horizon) * mahalanobis_norm(arms, covariance)
         scale = self.scale.unsqueeze(1) if isinstance(self.scale, Tensor) else self.scale
-        index = self.link.mean(inner(arms, theta)) + scale * bonus
+        index = self.link.mean(arm_dot(arms, theta)) + scale * bonus
         outside = state.outside + (torch.linalg.vector_norm(theta, dim=1) > self.norm_bound)
-        return first_best(index, self.norm_bound), state._replace(fit=fit, outside=outside)
+        return argmax_first(index, self.norm_bound), state._replace(fit=fit, outside=outside)
 
-    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: GLMUCBState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
+    ) -> GLMUCBState:
         """Add the round to the history. ``arm``: R; ``reward``: R."""
-        x, t, d = chosen(arms, arm), state.rounds + 1, arms.shape[-1]
+        x, t, d = take_arm(arms, arm), state.rounds + 1, arms.shape[-1]
         growth = self.ridge_value(t + 1, d) - self.ridge_value(t, d)
-        start = predict(self.link, state.fit, x, reward, growth)
-        design = rank_one(state.design, x, torch.ones_like(reward))
+        start = predict_start(self.link, state.fit, x, reward, growth)
+        design = add_rank_one(state.design, x, torch.ones_like(reward))
         heard = state.history.add(arms, arm, reward)
         return state._replace(history=heard, fit=start, design=design, rounds=t)
 
-    def report(self, state: State) -> dict[str, Tensor]:
+    def report(self, state: GLMUCBState) -> dict[str, Tensor]:
         """``outside``: rounds in which the estimate left the ball, where Filippi et al. would project it."""
         return {"outside": state.outside}

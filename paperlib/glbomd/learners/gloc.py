@@ -15,23 +15,23 @@ from torch import Tensor
 
 from ...core import fields
 from ...core.contracts import Observed
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.linalg import (
     Array,
-    apply,
-    by_trial,
-    chosen,
+    add_outer,
+    argmax_first,
+    arm_dot,
+    as_numpy_if_cpu,
+    as_tensors,
     dot,
-    first_best,
-    inner,
-    inverse,
-    light,
+    invert_spd,
     log,
-    plus_outer,
-    product,
-    root,
-    tensors,
-    width,
+    mahalanobis_norm,
+    matmul,
+    matvec,
+    per_trial_column,
+    safe_sqrt,
+    take_arm,
 )
 from ...core.streams import Draw
 from ...maths.sets import project_ball
@@ -39,7 +39,7 @@ from ..model.links import Bernoulli, Binomial, Link, Poisson
 from .glm import KappaLearner
 
 
-class State(NamedTuple):
+class GLOCState(NamedTuple):
     """Its size does not depend on the number of rounds."""
 
     theta: Tensor  # R x d, the online Newton step learner's point
@@ -51,7 +51,7 @@ class State(NamedTuple):
     rounds: int  # t - 1, rounds heard
 
 
-@frozen
+@frozen_dataclass
 class GLOC(KappaLearner):
     """Generalized linear online-to-confidence-set conversion.
 
@@ -122,14 +122,16 @@ class GLOC(KappaLearner):
             declared = f"sub_gaussian={self.sub_gaussian!r} and norm_bound={self.norm_bound!r}"
             yield self.link.mean(-z) - half, self.link.mean(z) + half, declared
 
-    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
+    ) -> GLOCState:
         """theta = 0, A = lambda I, B = 2 c S^2 lambda; the horizon is not used."""
         d, ridge = arms.shape[-1], self.ridge_value(arms.shape[-1])
         eye, zero = torch.eye(d, **tkwargs).repeat(trials, 1, 1), torch.zeros(trials, d, **tkwargs)
         start = torch.full((trials,), 2 * self.curvature * self.norm_bound**2 * ridge, **tkwargs)
-        return State(zero, ridge * eye, eye / ridge, zero, torch.zeros_like(start), start, 0)
+        return GLOCState(zero, ridge * eye, eye / ridge, zero, torch.zeros_like(start), start, 0)
 
-    def radius(self, state: State, center: Array | None = None) -> Array:
+    def radius(self, state: GLOCState, center: Array | None = None) -> Array:
         """Of the ellipsoid around ``center(state)``, R, without ``scale``; Theorem 1 of Jun et al. (2017)."""
         c, ratio = self.curvature, self.noise / self.curvature
         inside = (1 + 4 * ratio**4 / self.delta**2) + (2 / c) * state.regret
@@ -138,39 +140,43 @@ class GLOC(KappaLearner):
         rest += self.ridge_value(state.theta.shape[-1]) * self.norm_bound**2
         square = (4 / c) * state.regret + (4 * ratio**2) * log(inside)
         center = self.center(state) if center is None else center
-        return root(square + dot(center, state.predicted) - state.square + rest)
+        return safe_sqrt(square + dot(center, state.predicted) - state.square + rest)
 
-    def center(self, state: State) -> Array:
+    def center(self, state: GLOCState) -> Array:
         """Ridge regression on the learner's predictions, A^{-1} y, R x d."""
-        return apply(state.covariance, state.predicted)
+        return matvec(state.covariance, state.predicted)
 
-    def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
+    def select(self, state: GLOCState, arms: Tensor, draw: Draw) -> tuple[Tensor, GLOCState]:
         """Optimistic arm, ties to the lowest index. ``arms``: R x K x d or 1 x K x d. Returns R arm indices."""
-        theta, C, y, square, regret, x = light(
+        theta, C, y, square, regret, x = as_numpy_if_cpu(
             state.theta, state.covariance, state.predicted, state.square, state.regret, arms
         )
-        now = State(theta, state.precision, C, y, square, regret, state.rounds)
+        now = GLOCState(theta, state.precision, C, y, square, regret, state.rounds)
         # Public code plays around the learner's own point, which it rescales to norm S; this is the paper's center.
         center = self.center(now)
-        radius = by_trial(self.scale) * self.radius(now, center)[:, None]
-        index = inner(x, center) + radius * width(x, now.covariance)
-        (best,) = tensors(first_best(index, self.norm_bound))
+        radius = per_trial_column(self.scale) * self.radius(now, center)[:, None]
+        index = arm_dot(x, center) + radius * mahalanobis_norm(x, now.covariance)
+        (best,) = as_tensors(argmax_first(index, self.norm_bound))
         return best, state
 
-    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: GLOCState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
+    ) -> GLOCState:
         """One online Newton step. ``arm``: R; ``reward``: R."""
         S, c, rounds = self.norm_bound, self.curvature, state.rounds + 1
-        theta, A, C, y, square, regret, arms, arm, r = light(*state[:6], arms, arm, reward)
+        theta, A, C, y, square, regret, arms, arm, r = as_numpy_if_cpu(
+            *state[:6], arms, arm, reward
+        )
         # vectors are rows, R x 1 x d, and numbers R x 1 x 1
-        x, theta, r = chosen(arms, arm)[:, None], theta[:, None], r[:, None, None]
-        v = product(x, C)  # x^T A^{-1}
-        z, q = product(x, theta.mT), product(x, v.mT)
+        x, theta, r = take_arm(arms, arm)[:, None], theta[:, None], r[:, None, None]
+        v = matmul(x, C)  # x^T A^{-1}
+        z, q = matmul(x, theta.mT), matmul(x, v.mT)
         error, gain = self.link.mean_and_slope(z)[0] - r, 1 / (1 + q)
         A = A + x.mT * x
-        v, C = gain * v, plus_outer(C, -gain, v)  # Sherman-Morrison; v now with A updated
+        v, C = gain * v, add_outer(C, -gain, v)  # Sherman-Morrison; v now with A updated
         regret = regret + (error * error * (gain * q))[:, 0, 0] / (2 * c)
         theta = project_ball((theta - error / c * v)[:, 0], A, S)
         y, square = y + (z * x)[:, 0], square + (z * z)[:, 0, 0]
-        theta, A, C, y, square, regret = tensors(theta, A, C, y, square, regret)
-        C = inverse(A) if rounds % self.refresh == 0 else C
-        return State(theta, A, C, y, square, regret, rounds)
+        theta, A, C, y, square, regret = as_tensors(theta, A, C, y, square, regret)
+        C = invert_spd(A) if rounds % self.refresh == 0 else C
+        return GLOCState(theta, A, C, y, square, regret, rounds)

@@ -24,7 +24,7 @@ from numpy import ndarray
 from scipy.linalg.lapack import dsyevd
 from scipy.optimize import brentq
 
-from ...core.linalg import first_best
+from ...core.linalg import argmax_first
 from ..model.links import Bernoulli, Link
 
 TIE = 1e-6  # arms whose UCBs are proved to differ by less count as equal
@@ -48,9 +48,9 @@ def family_terms(link: Link, z: ndarray) -> tuple[ndarray, ndarray, ndarray]:
     return m, m, m
 
 
-def leader(values: ndarray) -> int:
+def argmax_parameter(values: ndarray) -> int:
     """Index of the largest value; natural parameters equal up to rounding count as ties, which go to the lowest index."""
-    return int(first_best(values[None], 1.0)[0])
+    return int(argmax_first(values[None], 1.0)[0])
 
 
 class Anchors(NamedTuple):
@@ -98,7 +98,7 @@ class Likelihood(NamedTuple):
         return value - self.moment @ theta, gradient, hessian
 
 
-class Quadratic(NamedTuple):
+class QuadraticModel(NamedTuple):
     """q around a point, in the eigenbasis of its Hessian, for the step of sequential quadratic programming.
 
         maximize x^T p  subject to  q(p) = v + g^T (p - theta) + 1/2 (p - theta)^T H (p - theta) <= c,  ||p||_2 <= S.
@@ -119,7 +119,7 @@ class Quadratic(NamedTuple):
     @classmethod
     def around(
         cls, theta: ndarray, value: float, gradient: ndarray, hessian: ndarray
-    ) -> "Quadratic":
+    ) -> "QuadraticModel":
         """From value, gradient (d) and Hessian (d x d) at ``theta`` (d)."""
         length, basis, _ = dsyevd(hessian)
         length = np.maximum(length, FLOOR)
@@ -275,7 +275,7 @@ class ConfidenceSet:
         """
         tolerance = ENOUGH * min(1.0, self.budget) if self.budget > 0 else ENOUGH
         for _ in range(200):
-            model = Quadratic.around(*self._objective(0))
+            model = QuadraticModel.around(*self._objective(0))
             target, decrement, decrease = model.minimizer(self.ball)
             self.fitted = bool(decrement <= tolerance)
             if self.fitted:
@@ -293,17 +293,17 @@ class ConfidenceSet:
     def decide(self, arms: ndarray) -> tuple[int, bool]:
         """The arm with the largest UCB and whether that is proved. ``arms``: K x d."""
         if self.budget == 0:
-            return leader(arms @ self.estimate), self.fitted
-        bounds = Bounds(self, arms)
+            return argmax_parameter(arms @ self.estimate), self.fitted
+        bounds = UCBBounds(self, arms)
         for _ in range(PASSES * len(arms)):
-            i = leader(bounds.upper)
+            i = argmax_parameter(bounds.upper)
             if bounds.settled(i) or self.passes >= PASSES * len(arms):
                 break
             bounds.refine(i)
         return i, self.fitted and bounds.settled(i)
 
 
-class Bounds:
+class UCBBounds:
     """lower_k <= UCB(x_k) <= upper_k for all arms, tightened anchor by anchor."""
 
     def __init__(self, inside: ConfidenceSet, arms: ndarray):
@@ -390,7 +390,7 @@ class Bounds:
         start, gap = self.starts.get(i), self.upper[i] - self.lower[i]
         if start is None:  # an anchor that serves as it stands costs no pass
             near = self.excess <= FAR * inside.budget
-            start = leader(np.where(near, self.reach[i], -math.inf))
+            start = argmax_parameter(np.where(near, self.reach[i], -math.inf))
         else:
             # The model was too flat, or steps jump to and fro across a bend of L: halfway back, and look again.
             slow = (
@@ -402,7 +402,7 @@ class Bounds:
                 return
         self.gap[i] = gap
         self.near[i] = inside.anchors.point[start].copy()
-        model = Quadratic.around(*inside._objective(start))
+        model = QuadraticModel.around(*inside._objective(start))
         self.starts[i] = self._add(model.maximizer(x, inside.lowest + inside.budget, ball))
 
     def _add(self, point: ndarray) -> int:

@@ -14,12 +14,21 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...core.linalg import Rows, any_on_host, apply, chosen, inner, may_look, rank_one, settled
-from ...core.trees import take
+from ...core.linalg import (
+    Rows,
+    add_rank_one,
+    any_on_host,
+    arm_dot,
+    can_branch_on_values,
+    has_converged,
+    matvec,
+    take_arm,
+)
+from ...core.trees import tree_take
 from ...maths.sets import project_ball
 
 TOLERANCE = 1e-10  # on the Newton decrement, whose unit is one standard error of the estimate
-LIMIT = 200  # Newton steps; a bound against endless loops, not a budget. One or two suffice after ``predict``
+LIMIT = 200  # Newton steps; a bound against endless loops, not a budget. One or two suffice after ``predict_start``
 JITTER = 1e-8  # added to the Hessian where there is no ridge and n < d leaves it singular
 
 
@@ -43,7 +52,9 @@ class RowHistory(NamedTuple):
     ) -> "RowHistory":
         """The history with one more round. ``arm``: R indices; ``reward``: R; ``mark``: R bool."""
         marks = None if self.marks is None else self.marks.append(mark)
-        return RowHistory(self.points.append(chosen(arms, arm)), self.rewards.append(reward), marks)
+        return RowHistory(
+            self.points.append(take_arm(arms, arm)), self.rewards.append(reward), marks
+        )
 
     def sample(self, arms: Tensor, mark: bool | None = None) -> Sample:
         """All rounds, or those with the given mark."""
@@ -79,7 +90,9 @@ class CountHistory(NamedTuple):
 History = RowHistory | CountHistory
 
 
-def history(trials: int, arms: Tensor, counts: bool, marked: bool = False, **tkwargs) -> History:
+def make_history(
+    trials: int, arms: Tensor, counts: bool, marked: bool = False, **tkwargs
+) -> History:
     """An empty history. ``counts``: the arm set ``arms`` never changes; ``marked``: rounds carry a mark."""
     if counts:
         zeros = torch.zeros(trials, 1 + marked, arms.shape[1], **tkwargs)
@@ -130,13 +143,13 @@ def maximize_likelihood(
     fit = step(sample, start)
     for _ in range(LIMIT):
         moves = ~fit.converged
-        if settled(moves):  # on a device a step costs more than this synchronization
+        if has_converged(moves):  # on a device a step costs more than this synchronization
             break
         fit = _renew(moves, sample, fit, step)
     return fit
 
 
-def refit(
+def refit_trials(
     link, sample: Sample, last: Fit, rows: Tensor, ridge: float = 0.0, ball: float | None = None
 ) -> Fit:
     """New estimates, from where the last ones stood, for the trials in the mask ``rows``; the others keep theirs."""
@@ -146,7 +159,7 @@ def refit(
     return _renew(rows, sample, last, solve)
 
 
-def predict(link, last: Fit, x: Tensor, reward: Tensor, growth: float = 0.0) -> Fit:
+def predict_start(link, last: Fit, x: Tensor, reward: Tensor, growth: float = 0.0) -> Fit:
     """Where to start once one observation has joined those of the last fit, without a pass over the data.
 
     The gradient of the old objective vanishes at its minimizer, so a Newton step on the new one needs the new
@@ -160,7 +173,7 @@ def predict(link, last: Fit, x: Tensor, reward: Tensor, growth: float = 0.0) -> 
     """
     theta, hessian, converged = last
     z = (x * theta).sum(1)
-    hessian = rank_one(hessian, x, link.slope(z) / link.dispersion)
+    hessian = add_rank_one(hessian, x, link.slope(z) / link.dispersion)
     if growth:
         hessian = hessian + torch.full_like(theta[0], growth).diag()
     error = (link.mean(z) - reward) / link.dispersion
@@ -169,7 +182,7 @@ def predict(link, last: Fit, x: Tensor, reward: Tensor, growth: float = 0.0) -> 
     return Fit(_advance(theta, step, v), hessian, converged)
 
 
-def unfitted(trials: int, dim: int, ridge: float, **tkwargs) -> Fit:
+def initial_fit(trials: int, dim: int, ridge: float, **tkwargs) -> Fit:
     """The fit to no data: theta = 0, and a Hessian of lambda I."""
     hessian = (ridge * torch.eye(dim, **tkwargs)).repeat(trials, 1, 1)
     converged = torch.ones(trials, **{**tkwargs, "dtype": torch.bool})
@@ -192,7 +205,7 @@ def _newton(
         outer: of ``_outer``, for points that several trials share.
     """
     points, weights, sums = sample
-    z = inner(points, theta)
+    z = arm_dot(points, theta)
     mean, slope = link.mean_and_slope(z)
     if weights is not None:
         mean, slope = weights * mean, weights * slope
@@ -202,16 +215,16 @@ def _newton(
     if ball is not None:
         step = project_ball(theta + step, hessian, ball) - theta
     v = link.self_concordance * torch.linalg.vector_norm(step, dim=1)
-    q = (step * apply(hessian, step)).sum(1).sqrt()
+    q = (step * matvec(hessian, step)).sum(1).sqrt()
     return Fit(_advance(theta, step, v), hessian, v * q <= TOLERANCE)
 
 
 def _renew(rows: Tensor, sample: Sample, last: Fit, f: Callable[[Sample, Tensor], Fit]) -> Fit:
     """``f(sample, theta)`` in the trials of a mask; where few, they alone are computed. The others keep their fit."""
-    if may_look(rows):
+    if can_branch_on_values(rows):
         at = rows.nonzero().squeeze(1)
         if 2 * len(at) <= len(rows):
-            new = f(take(sample, at), last.theta[at])
+            new = f(tree_take(sample, at), last.theta[at])
             return Fit(*(old.index_put((at,), part) for old, part in zip(last, new)))
     new = f(sample, last.theta)
     return Fit(*(torch.where(rows.view(-1, *[1] * (a.dim() - 1)), b, a) for a, b in zip(last, new)))

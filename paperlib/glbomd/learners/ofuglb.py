@@ -10,12 +10,12 @@ import math
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ..model.links import Bernoulli, Link, Poisson
 from .certified import LEAST_SCALE, CertifiedOptimism
 
 
-@frozen
+@frozen_dataclass
 class OFUGLB(CertifiedOptimism):
     """Optimism over {||theta|| <= S, L(theta) - L(theta_hat) <= b_t}, theta_hat the MLE in the ball, no ridge.
 

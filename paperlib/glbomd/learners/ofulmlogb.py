@@ -11,12 +11,12 @@ Letters: d dimensions; S norm bound, eta step size, lambda ridge, t the round ab
 import math
 from dataclasses import field
 
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ..model.links import Bernoulli, Link
 from .glbomd import GLBOMD
 
 
-@frozen
+@frozen_dataclass
 class OFULMLogB(GLBOMD):
     """Logistic bandits with GLB-OMD's estimate and another confidence set.
 

@@ -10,12 +10,12 @@ import math
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ..model.links import Bernoulli, Link
 from .certified import LEAST_SCALE, CertifiedOptimism
 
 
-@frozen
+@frozen_dataclass
 class OFULogR(CertifiedOptimism):
     """Optimism over {L(theta) - L(theta_hat) <= b_t}, L with the ridge lambda_t / 2 ||theta||^2, no ball.
 

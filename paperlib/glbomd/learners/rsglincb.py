@@ -13,27 +13,27 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.linalg import (
     ROUNDING,
+    add_rank_one,
     any_on_host,
-    chosen,
-    first_best,
-    inner,
-    inverse,
-    quadratic,
-    rank_one,
-    root,
-    width,
+    argmax_first,
+    arm_dot,
+    arm_quadratic,
+    invert_spd,
+    mahalanobis_norm,
+    safe_sqrt,
+    take_arm,
 )
 from ...core.streams import Draw
-from ...core.validation import refuse
+from ...core.validation import raise_invalid
 from ..model.links import Link
 from .glm import BoundedLearner
-from .mle import Fit, History, history, predict, refit, unfitted
+from .mle import Fit, History, initial_fit, make_history, predict_start, refit_trials
 
 
-class State(NamedTuple):
+class RSGLinCBState(NamedTuple):
     """Grows with the rounds, unless the history is kept as counts. Trials warm up and switch at rounds of their own."""
 
     history: History  # every round, marked True where it was warm-up
@@ -52,7 +52,7 @@ class State(NamedTuple):
     rounds: int  # t - 1
 
 
-@frozen
+@frozen_dataclass
 class RSGLinCB(BoundedLearner):
     """Rarely switching generalized linear contextual bandit.
 
@@ -117,7 +117,9 @@ class RSGLinCB(BoundedLearner):
         relaxed = threshold / scale**2 if isinstance(scale, Tensor) or scale > 0 else math.inf
         return scale * gamma, scale * beta, relaxed
 
-    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
+    ) -> RSGLinCBState:
         """V = H = lambda I, theta_o = theta_tau = 0; H_tau = 0 in the published code and lambda I in the paper.
 
         Raises:
@@ -126,22 +128,26 @@ class RSGLinCB(BoundedLearner):
         self.check_horizon(horizon)
         d = arms.shape[-1]
         if not horizon > self.delta and "theory" in (self.constants, self.ridge):
-            refuse(
+            raise_invalid(
                 "delta", self.delta, f"numbers below 1 with horizon={horizon}: ln(T / delta) > 0"
             )
         ridge = self.ridge_value(d, horizon)
         self.check_conditioned("ridge", ridge, self.most_added)
-        heard = history(trials, arms, self.counts, marked=True, **tkwargs)
-        fit = unfitted(trials, d, ridge, **tkwargs)
+        heard = make_history(trials, arms, self.counts, marked=True, **tkwargs)
+        fit = initial_fit(trials, d, ridge, **tkwargs)
         eye = torch.eye(d, **tkwargs).repeat(trials, 1, 1)
         V, inverted = ridge * eye, eye / ridge
         start = d * math.log(ridge) if self.constants == "theory" else -math.inf
         log_det = torch.full((trials,), start, **tkwargs)
         zero = torch.zeros(trials, **{**tkwargs, "dtype": torch.int64})
         matrices = (V, inverted, V, inverted)  # V, V^{-1}, H, H_tau^{-1}
-        return State(heard, fit, fit, *matrices, log_det, zero > 0, zero, zero, zero, horizon, 0)
+        return RSGLinCBState(
+            heard, fit, fit, *matrices, log_det, zero > 0, zero, zero, zero, horizon, 0
+        )
 
-    def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
+    def select(
+        self, state: RSGLinCBState, arms: Tensor, draw: Draw
+    ) -> tuple[Tensor, RSGLinCBState]:
         """Most uncertain arm in the warm-up, else the optimistic one of those not eliminated; ties to the lowest index.
 
         ``arms``: R x K x d or 1 x K x d. Returns R arm indices.
@@ -150,20 +156,20 @@ class RSGLinCB(BoundedLearner):
             c.unsqueeze(1) if isinstance(c, Tensor) else c
             for c in self.constants_value(arms.shape[-1], state.horizon)
         )
-        uncertainty = quadratic(arms, state.design_inverse)  # ||x||^2_{V^{-1}}
+        uncertainty = arm_quadratic(arms, state.design_inverse)  # ||x||^2_{V^{-1}}
         warm = (uncertainty >= threshold).any(1)
         state = self._switch(state, arms, ~warm)
-        slack = gamma * math.sqrt(self.kappa_value) * root(uncertainty)
+        slack = gamma * math.sqrt(self.kappa_value) * safe_sqrt(uncertainty)
         warm_theta, theta = state.warm_fit.theta, state.fit.theta
-        middle = inner(arms, warm_theta)
+        middle = arm_dot(arms, warm_theta)
         kept = middle + slack >= (middle - slack).amax(1, keepdim=True)
         center = 0.5 * (warm_theta + theta) if self.constants == "public" else theta
-        index = inner(arms, center) + beta * width(arms, state.covariance)
+        index = arm_dot(arms, center) + beta * mahalanobis_norm(arms, state.covariance)
         optimistic = index.masked_fill(~kept, -math.inf)
-        arm = first_best(torch.where(warm.unsqueeze(1), uncertainty, optimistic))
+        arm = argmax_first(torch.where(warm.unsqueeze(1), uncertainty, optimistic))
         return arm, state._replace(warm=warm)
 
-    def _switch(self, state: State, arms: Tensor, ready: Tensor) -> State:
+    def _switch(self, state: RSGLinCBState, arms: Tensor, ready: Tensor) -> RSGLinCBState:
         """H_tau = H and a new theta_tau in the trials of the mask ``ready`` where det H has grown enough."""
         if not any_on_host(ready):
             return state
@@ -185,27 +191,29 @@ class RSGLinCB(BoundedLearner):
         return state._replace(
             covariance=covariance,
             log_det=torch.where(due, log_det, state.log_det),
-            fit=refit(self.link, sample, state.fit, solved, ridge, ball),
+            fit=refit_trials(self.link, sample, state.fit, solved, ridge, ball),
             switches=state.switches + due,
             fits=state.fits + solved,
         )
 
-    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: RSGLinCBState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
+    ) -> RSGLinCBState:
         """A warm-up round enters V and theta_o, any other H. ``arm``: R; ``reward``: R."""
-        d, x, warm = arms.shape[-1], chosen(arms, arm), state.warm
+        d, x, warm = arms.shape[-1], take_arm(arms, arm), state.warm
         heard = state.history.add(arms, arm, reward, warm)
         design, inverted, fit = state.design, state.design_inverse, state.warm_fit
         # Departure: the published code leaves out the factor 1 / e of the analysis.
         factor = math.exp(-1) if self.constants == "theory" else 1.0
         weight = factor * self.link.slope((x * fit.theta).sum(1))
-        precision = rank_one(state.precision, x, weight * ~warm)
+        precision = add_rank_one(state.precision, x, weight * ~warm)
         if any_on_host(warm):
-            design = rank_one(design, x, warm.to(x))
-            inverted = torch.where(warm.view(-1, 1, 1), inverse(design), inverted)
-            theta = predict(self.link, fit, x, reward).theta
+            design = add_rank_one(design, x, warm.to(x))
+            inverted = torch.where(warm.view(-1, 1, 1), invert_spd(design), inverted)
+            theta = predict_start(self.link, fit, x, reward).theta
             start = fit._replace(theta=torch.where(warm.unsqueeze(1), theta, fit.theta))
             ridge = self.ridge_value(d, state.horizon)
-            fit = refit(self.link, heard.sample(arms, True), start, warm, ridge)
+            fit = refit_trials(self.link, heard.sample(arms, True), start, warm, ridge)
         return state._replace(
             history=heard,
             warm_fit=fit,
@@ -217,6 +225,6 @@ class RSGLinCB(BoundedLearner):
             rounds=state.rounds + 1,
         )
 
-    def report(self, state: State) -> dict[str, Tensor]:
+    def report(self, state: RSGLinCBState) -> dict[str, Tensor]:
         """``fits``: maximum likelihood problems solved; ``warmups``: rounds of warm-up; ``switches`` of theta_tau."""
         return {"fits": state.fits, "warmups": state.warmups, "switches": state.switches}

@@ -17,10 +17,10 @@ from scipy.special import expit, ndtri, pdtr
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
-from ...core.linalg import Array, may_look
+from ...core.describe import frozen_dataclass
+from ...core.linalg import Array, can_branch_on_values
 from ...core.streams import CLIP
-from ...core.validation import LARGEST, refuse
+from ...core.validation import LARGEST, raise_invalid
 
 LARGEST_Z = 700.0  # e^z and its square roots stay finite in float64
 LARGEST_S = 69.0  # e^S is at most 1e30, as settings are
@@ -83,16 +83,16 @@ class Link(ABC):
         Raises:
             ValueError: a reward that the family never gives.
         """
-        require(reward, reward.abs() <= LARGEST, f"finite numbers, up to {LARGEST:g} in size")
+        check_rewards(reward, reward.abs() <= LARGEST, f"finite numbers, up to {LARGEST:g} in size")
 
 
-def require(reward: Tensor, inside: Tensor, allowed: str) -> None:
+def check_rewards(reward: Tensor, inside: Tensor, allowed: str) -> None:
     """Raise ValueError naming the first reward for which ``inside`` is False."""
     if reward.device.type != "meta" and not bool(inside.all()):
         raise ValueError(f"reward={reward[~inside].flatten()[0].item()!r}; allowed: {allowed}")
 
 
-@frozen
+@frozen_dataclass
 class Bernoulli(Link):
     """Logistic model, rewards 0 or 1: m = ln(1 + e^z), mu = 1 / (1 + e^-z), R = 1, g = 1.
 
@@ -128,16 +128,16 @@ class Bernoulli(Link):
 
     def validate(self, reward: Tensor) -> None:
         if self.fractional:
-            require(reward, (reward >= 0) & (reward <= 1), "[0, 1]")
+            check_rewards(reward, (reward >= 0) & (reward <= 1), "[0, 1]")
         else:
             allowed = "0 or 1 (all of [0, 1] with fractional=True)"
-            require(reward, (reward == 0) | (reward == 1), allowed)
+            check_rewards(reward, (reward == 0) | (reward == 1), allowed)
 
 
 _ONE = Bernoulli()
 
 
-@frozen
+@frozen_dataclass
 class Poisson(Link):
     """Counts: m = mu = mu' = e^z, R = 1, g = 1."""
 
@@ -167,10 +167,10 @@ class Poisson(Link):
 
     def validate(self, reward: Tensor) -> None:
         inside = (reward >= 0) & (reward.floor() == reward) & (reward <= LARGEST_COUNT)
-        require(reward, inside, f"0, 1, 2, ..., up to {LARGEST_COUNT:g}")
+        check_rewards(reward, inside, f"0, 1, 2, ..., up to {LARGEST_COUNT:g}")
 
 
-@frozen
+@frozen_dataclass
 class Gaussian(Link):
     """Linear model: m = z^2 / 2, mu = z, mu' = 1, R = 0, g the variance of the noise."""
 
@@ -202,7 +202,7 @@ class Gaussian(Link):
         return -most, most
 
 
-@frozen
+@frozen_dataclass
 class Binomial(Link):
     """Successes of n tries: m = n ln(1 + e^z), R = 1, g = 1.
 
@@ -242,7 +242,7 @@ class Binomial(Link):
 
     def validate(self, reward: Tensor) -> None:
         inside = (reward >= 0) & (reward <= self.count) & (reward.floor() == reward)
-        require(reward, inside, f"0, 1, ..., {self.count}")
+        check_rewards(reward, inside, f"0, 1, ..., {self.count}")
 
 
 # Departure: the paper lists the exponential distribution with R = 0; its ratio 2 / |z| is unbounded, and z < 0 (E3).
@@ -253,7 +253,7 @@ def known_link(link: Any, families: tuple[type[Link], ...] = FAMILIES) -> None:
     """Raise ValueError unless ``link`` is an instance of one of the families."""
     if not isinstance(link, families):
         names = ", ".join(kind.__name__ for kind in families)
-        refuse("link", link, f"an instance of {names} (a family on the real line)")
+        raise_invalid("link", link, f"an instance of {names} (a family on the real line)")
 
 
 def kappa_ball(link: Link, norm_bound: float) -> float:
@@ -262,7 +262,7 @@ def kappa_ball(link: Link, norm_bound: float) -> float:
     return 1 / smallest if smallest > 0 else math.inf
 
 
-def loss(link: Link, z: Tensor, reward: Tensor) -> Tensor:
+def link_loss(link: Link, z: Tensor, reward: Tensor) -> Tensor:
     """(m(z) - r z) / g, the part of the negative log-likelihood that depends on z."""
     return (link.log_partition(z) - reward * z) / link.dispersion
 
@@ -278,7 +278,7 @@ def poisson_quantile(mean: Tensor, uniform: Tensor) -> Tensor:
         mean: > 0, any shape.
         uniform: same shape, in [0, 1); clamped to [2^-53, 1 - 2^-53].
     """
-    if may_look(mean):
+    if can_branch_on_values(mean):
         return torch.from_numpy(_poisson_walk(mean.numpy(), uniform.numpy()))
     u = uniform.clamp(CLIP, 1 - CLIP)
     w = torch.special.ndtri(u)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from ...core import fields
-from ...core.describe import frozen
-from ...core.validation import LARGEST, refuse
+from ...core.describe import frozen_dataclass
+from ...core.validation import LARGEST, raise_invalid
 from .links import Link, known_link
 
 
-@frozen
+@frozen_dataclass
 class Setting:
     """What enters the bounds: the model and the learner's hyper-parameters.
 
@@ -33,7 +33,7 @@ class Setting:
         known_link(self.link)
         if not self.max_slope <= LARGEST:
             allowed = f"numbers for which C_mu is at most {LARGEST:g}"
-            refuse("norm_bound", self.norm_bound, allowed)
+            raise_invalid("norm_bound", self.norm_bound, allowed)
 
     @property
     def step(self) -> float:
@@ -73,7 +73,7 @@ class Setting:
         }
 
 
-def setting(learner: Any, dim: int) -> Setting:
+def setting_of(learner: Any, dim: int) -> Setting:
     """The setting of a learner that has fields link, norm_bound, delta and resolves its ridge by ``ridge_value(dim)``."""
     ridge = float(learner.ridge_value(dim))
     return Setting(learner.link, float(learner.norm_bound), dim, ridge, learner.delta)

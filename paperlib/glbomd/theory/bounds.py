@@ -22,7 +22,7 @@ from torch import Tensor
 
 from ...checks import Check, informative_from, statement
 from ...core.trace import Trace
-from ...core.validation import one_of
+from ...core.validation import check_in
 from ..model.links import Link, kappa_ball
 from ..model.setting import Setting
 
@@ -30,7 +30,7 @@ PAPER = "Zhang, Xu, Zhao & Sugiyama (2025)"
 ROUNDING = 1e-10  # allowed relative error of identities that involve sums of cancelling terms
 
 
-def shortfall(ridge: float, least: float) -> str:
+def ridge_shortfall(ridge: float, least: float) -> str:
     """A remark where the ridge is below a condition."""
     if ridge >= least * (1 - 1e-9):
         return ""
@@ -50,7 +50,7 @@ def ridge_condition(link: Link, norm_bound: float, dim: int, form: str = "sharp"
     Raises:
         ValueError: an unknown form.
     """
-    one_of("form", form, FORMS)
+    check_in("form", form, FORMS)
     R, g, C = link.self_concordance, link.dispersion, link.max_slope(norm_bound)
     eta = 1 + R * norm_bound
     factor = {"theory": 14.0 * dim, "free": 14.0, "sharp": 1.5 * sharp_width() ** -2}[form]
@@ -193,14 +193,14 @@ def assumption_3(link: Link, reach: float) -> Check:
 
 
 @statement("Algorithm 1, choice", f"{PAPER}, Algorithm 1 and Eq. (6)")
-def choice(behind: np.ndarray | Tensor, setting: Setting) -> Check:
+def assumption_choice(behind: np.ndarray | Tensor, setting: Setting) -> Check:
     """X_t maximizes x^T theta_t + beta_t ||x||_{H_t^{-1}} over the arms, ties up to rounding.
 
     Args:
-        behind: how far X_t is behind, R x T: what the probe ``Behind`` records in every round.
+        behind: how far X_t is behind, R x T: what the probe ``OptimismGap`` records in every round.
         setting: its radius.
     """
-    return choice.statement.check(
+    return assumption_choice.statement.check(
         "(max_x index - index of X_t) / (max_x |index| + S), index x^T theta_t + beta_t ||x||_{H_t^{-1}}",
         setting.describe(),
         behind,
@@ -231,7 +231,7 @@ def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
         setting.delta,
         trivial=setting.norm_bound,
         informative_from=informative_from(half_axis, lambda t: setting.norm_bound),
-        remark=shortfall(
+        remark=ridge_shortfall(
             setting.ridge, ridge_condition(setting.link, setting.norm_bound, setting.dim)
         ),
     )
@@ -254,7 +254,9 @@ def theorem_2(trace: Trace, setting: Setting, kappa_opt: Callable[[int], float] 
     link, S = setting.link, setting.norm_bound
     at_least_1 = {"g lambda": link.dispersion * setting.ridge, "kappa": kappa_ball(link, S)}
     remarks = [
-        shortfall(setting.ridge, ridge_condition(setting.link, setting.norm_bound, setting.dim))
+        ridge_shortfall(
+            setting.ridge, ridge_condition(setting.link, setting.norm_bound, setting.dim)
+        )
     ]
     remarks += [f"{name} = {value:.3g} < 1" for name, value in at_least_1.items() if value < 1]
     inputs = setting.describe() | {"kappa_opt": share(last), "G1": row.G1, "G2": row.G2}

@@ -10,19 +10,19 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
-from ...core.linalg import root
+from ...core.describe import frozen_dataclass
+from ...core.linalg import safe_sqrt
 from ...core.streams import Draw
 from ...maths.bounds import Bounds
 from ..model.network import Model
-from .climb import climb
+from .climb import maximize_from_points
 from .ellipsoid import Ellipsoid
 
 STARTS = ("incumbent", "uniform", "last", "center")
 TINY = 1e-300  # absolute, next to the least float: it keeps roots and ratios finite at 0, and changes no other number
 
 
-class Surface(NamedTuple):
+class AcquisitionSurface(NamedTuple):
     """What is to be maximized, and where."""
 
     model: Model
@@ -48,10 +48,10 @@ class Choice(NamedTuple):
 class Acquisition(Protocol):
     """Chooses a point, R x d."""
 
-    def maximizer(self, surface: Surface, draw: Draw) -> Choice: ...
+    def maximizer(self, surface: AcquisitionSurface, draw: Draw) -> Choice: ...
 
 
-@frozen
+@frozen_dataclass
 class Linearized:
     """a(x) = f_x(w) + sqrt(beta) ||grad f_x(w)||_{Sigma^{-1}}: the maximum over the ball of the model linearized at its center.
 
@@ -76,19 +76,21 @@ class Linearized:
     steps: int = fields.size(40, least=0)
     rate: float = fields.positive(0.05)
 
-    def score(self, surface: Surface, u: Tensor) -> Tensor:
+    def score(self, surface: AcquisitionSurface, u: Tensor) -> Tensor:
         """a at R x N x d, R x N."""
         model, w, x = surface.model, surface.w, surface.frame.native(u)
         width = surface.ellipsoid.square(model.features(w, x)).clamp(min=TINY).sqrt()
         return model.value(w, x) + surface.radius.unsqueeze(1) * width
 
-    def maximizer(self, surface: Surface, draw: Draw) -> Choice:
+    def maximizer(self, surface: AcquisitionSurface, draw: Draw) -> Choice:
         """The best of all points, the first of equals."""
-        u = climb(lambda u: self.score(surface, u), self.raw(surface, draw), surface, self)
+        u = maximize_from_points(
+            lambda u: self.score(surface, u), self.raw(surface, draw), surface, self
+        )
         nothing = torch.zeros_like(surface.radius)
         return Choice(u, nothing + 1, nothing)
 
-    def raw(self, surface: Surface, draw: Draw) -> Tensor:
+    def raw(self, surface: AcquisitionSurface, draw: Draw) -> Tensor:
         """The points that compete first, R x N x d."""
         lo, hi, dim = surface.lo.unsqueeze(1), surface.hi.unsqueeze(1), surface.lo.shape[1]
         best = surface.incumbent.unsqueeze(1)
@@ -100,7 +102,7 @@ class Linearized:
         return torch.minimum(torch.maximum(torch.cat(points, 1), lo), hi)
 
 
-@frozen
+@frozen_dataclass
 class Sphere(Linearized):
     """The maximum of f_x over the ball by fixed-point steps w = center + sqrt(beta) Sigma^{-1} g / ||g||_{Sigma^{-1}}, g the gradient at w.
 
@@ -112,7 +114,7 @@ class Sphere(Linearized):
 
     turns: int = fields.size(60)
 
-    def score(self, surface: Surface, u: Tensor) -> Tensor:
+    def score(self, surface: AcquisitionSurface, u: Tensor) -> Tensor:
         """f_x at the best step's w, R x N, differentiable in u with w held fixed (envelope theorem)."""
         model, (trials, N, dim) = surface.model, u.shape
         x = surface.frame.native(u).reshape(trials * N, 1, dim)
@@ -128,14 +130,14 @@ class Sphere(Linearized):
             for _ in range(self.turns):
                 features = model.features(w, x.detach())
                 toward = far.solve(features)
-                length = root(model.forward(features, toward)).clamp(min=TINY)
+                length = safe_sqrt(model.forward(features, toward)).clamp(min=TINY)
                 w = center + radius * toward / length
                 f = model.value(w, x.detach())
                 best, top = torch.where(f > top, w, best), torch.maximum(f, top)
         return model.value(best, x).view(trials, N)
 
 
-@frozen
+@frozen_dataclass
 class Joint:
     """Plain gradient ascent on x and w at once, as printed: w clipped to the ball and x to the box after each step; the last x.
 
@@ -154,7 +156,7 @@ class Joint:
     rate: float = fields.positive(0.0001)
     start: str = fields.one_of(STARTS, "incumbent")
 
-    def maximizer(self, surface: Surface, draw: Draw) -> Choice:
+    def maximizer(self, surface: AcquisitionSurface, draw: Draw) -> Choice:
         """The last x, and how far w and x came."""
         model, frame, ellipsoid = surface.model, surface.frame, surface.ellipsoid
         x = begun = frame.native(self._start(surface, draw)).unsqueeze(1)
@@ -174,7 +176,7 @@ class Joint:
         x, begun = x.squeeze(1), begun.squeeze(1)
         return Choice(frame.scaled(x), ratio, torch.linalg.vector_norm(x - begun, dim=1))
 
-    def _start(self, surface: Surface, draw: Draw) -> Tensor:
+    def _start(self, surface: AcquisitionSurface, draw: Draw) -> Tensor:
         if self.start == "uniform":
             return 2 * draw.uniform("ascent", surface.lo.shape[1]) - 1
         if self.start == "center":

@@ -13,9 +13,9 @@ from torch import Tensor
 from torch.nn import Module
 
 from ...core import fields
-from ...core.describe import frozen
-from .search import in_order
-from .sequential import OneByOne
+from ...core.describe import frozen_dataclass
+from .search import check_increasing
+from .sequential import AskTellLibrary
 
 
 def maximize_acquisition(
@@ -34,8 +34,8 @@ def maximize_acquisition(
     return point[0]
 
 
-@frozen
-class BoTorchDefault(OneByOne):
+@frozen_dataclass
+class BoTorchDefault(AskTellLibrary):
     """The library's default model, fitted by its own routine, and its log expected improvement, maximized by its own routine.
 
     Attributes:
@@ -52,7 +52,7 @@ class BoTorchDefault(OneByOne):
     raw_samples: int = fields.size(512)
 
     def __post_init__(self):
-        in_order(restarts=self.restarts, raw_samples=self.raw_samples)
+        check_increasing(restarts=self.restarts, raw_samples=self.raw_samples)
 
     def model(self, x: Tensor, y: Tensor) -> Module:
         """The model before its fit, of points of the unit cube, t x d, and answers, t x 1, which it standardizes."""
@@ -76,7 +76,7 @@ class BoTorchDefault(OneByOne):
         return (2 * point - 1).tolist()
 
 
-@frozen
+@frozen_dataclass
 class MAPSAAS(BoTorchDefault):
     """BoTorch as its users call it, with an ensemble of sparse priors: few coordinates matter, and how few differs by model.
 

@@ -9,11 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ...core.linalg import chosen, first_best
+from ...core.linalg import argmax_first, take_arm
 from ...maths.adam import Adam
 
 
-def ascend(
+def adam_ascent(
     objective: Callable[[Tensor], Tensor],
     x: Tensor,
     steps: int,
@@ -31,7 +31,9 @@ def ascend(
     return x
 
 
-def climb(score: Callable[[Tensor], Tensor], points: Tensor, box: Any, sizes: Any) -> Tensor:
+def maximize_from_points(
+    score: Callable[[Tensor], Tensor], points: Tensor, box: Any, sizes: Any
+) -> Tensor:
     """The best of ``points``, R x N x d, and of what Adam makes of the ``top`` best among them within the box. Returns R x d.
 
     Args:
@@ -44,6 +46,6 @@ def climb(score: Callable[[Tensor], Tensor], points: Tensor, box: Any, sizes: An
     top = raw.topk(min(sizes.top, raw.shape[1]), 1).indices
     u = points.gather(1, top.unsqueeze(2).expand(-1, -1, points.shape[2]))
     inside = lambda u: torch.minimum(torch.maximum(u, lo), hi)
-    u = ascend(score, u, sizes.steps, sizes.rate, inside)
-    best = first_best(torch.cat([raw, score(u)], 1))
-    return chosen(torch.cat([points, u], 1), best)
+    u = adam_ascent(score, u, sizes.steps, sizes.rate, inside)
+    best = argmax_first(torch.cat([raw, score(u)], 1))
+    return take_arm(torch.cat([points, u], 1), best)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ...core.linalg import root
+from ...core.linalg import safe_sqrt
 from ..model.network import Model
 
 
@@ -56,7 +56,7 @@ class Ellipsoid(NamedTuple):
 
     def width(self, features: Tensor) -> Tensor:
         """u = ||g||_{Sigma^{-1}}, R x N."""
-        return root(self.square(features))
+        return safe_sqrt(self.square(features))
 
     def solve(self, features: Tensor) -> Tensor:
         """Sigma^{-1} g for one g a trial, R x dw. ``features``: R x 1 x q."""

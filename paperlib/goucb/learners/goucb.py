@@ -12,17 +12,17 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.linalg import Rows
 from ...core.streams import Draw
-from ...core.validation import one_of, refuse
+from ...core.validation import check_in, raise_invalid
 from ...maths.bounds import Bounds
 from ..model.network import Model
-from .acquisition import Acquisition, Surface
+from .acquisition import Acquisition, AcquisitionSurface
 from .ellipsoid import Ellipsoid
 from .oracle import Fit, Oracle
-from .radius import Known, Radius
-from .search import Search, in_order, incumbent, resized, standardized, uniform
+from .radius import Radius, RadiusInputs
+from .search import Search, check_increasing, draw_uniform, incumbent, mean_and_std, resize_factor
 
 LEAST_RIDGE = 1e-12  # absolute, in the model's units: below it points that coincide leave Sigma without a root in float64
 PARTS = {  # names that each part has, see their protocols
@@ -33,7 +33,7 @@ PARTS = {  # names that each part has, see their protocols
 }
 
 
-@frozen
+@frozen_dataclass
 class TrustRegion:
     """A cube around the incumbent that grows with successes and shrinks with failures, clipped to the box.
 
@@ -61,10 +61,10 @@ class TrustRegion:
     gain: float = fields.number(0.001, least=0.0)
 
     def __post_init__(self):
-        in_order(least=self.least, first=self.first, most=self.most)
+        check_increasing(least=self.least, first=self.first, most=self.most)
 
 
-class State(NamedTuple):
+class GOUCBState(NamedTuple):
     """Everything that Phase II rests on."""
 
     x: Rows  # R x t x d, points scaled to [-1, 1]^d
@@ -85,7 +85,7 @@ class State(NamedTuple):
     T: int  # queries of Phase II; 0: no horizon
 
 
-@frozen
+@frozen_dataclass
 class GOUCB(Search):
     """Uniform points and a fit, then optimism over an ellipsoid of parameters.
 
@@ -126,18 +126,18 @@ class GOUCB(Search):
             given = getattr(self, part)
             whole = all(hasattr(given, name) for name in names)
             if isinstance(given, (type, torch.nn.Module)) or not whole:
-                refuse(part, given, f"a {part}, which has {', '.join(names)}")
+                raise_invalid(part, given, f"a {part}, which has {', '.join(names)}")
         # the recursion keeps what it heard in the units of the time
         allowed = ("all" if self.refit else "first", "none")
         if isinstance(self.scaling, str) and {self.scaling} <= {"all", "first"} - {*allowed}:
-            refuse("scaling", self.scaling, f"{', '.join(allowed)} with refit={self.refit}")
-        one_of("scaling", self.scaling, allowed)
+            raise_invalid("scaling", self.scaling, f"{', '.join(allowed)} with refit={self.refit}")
+        check_in("scaling", self.scaling, allowed)
         if not isinstance(self.trust, (TrustRegion, type(None))):
-            refuse("trust", self.trust, "None or a TrustRegion")
+            raise_invalid("trust", self.trust, "None or a TrustRegion")
 
     def init(
         self, trials: int, bounds: Bounds, horizon: int | None, draw: Draw, **tkwargs
-    ) -> State:
+    ) -> GOUCBState:
         """Nothing heard; the starts of the fit are drawn.
 
         Raises:
@@ -147,13 +147,13 @@ class GOUCB(Search):
         T = 0 if horizon is None else horizon - self.n_init
         if (self.ridge is None or self.radius.needs_horizon) and T < 2:
             why = "ridge=None and a radius as printed need T = horizon - n_init, and lambda = sqrt(T) ln(T)^2 is 0 at T = 1"
-            refuse("horizon", horizon, f"at least n_init + 2 = {self.n_init + 2}: {why}")
+            raise_invalid("horizon", horizon, f"at least n_init + 2 = {self.n_init + 2}: {why}")
         starts = self.oracle.starts(self.model, bounds.dim, draw)
         zero, count = torch.zeros(trials, **tkwargs), starts.new_zeros(trials, dtype=torch.int64)
         point = starts.new_zeros(trials, 1, bounds.dim)
         q = 0 if self.refit else self.model.features(starts[:, 0], point).shape[2]
         w = starts[:, 0]
-        return State(
+        return GOUCBState(
             Rows.empty(trials, bounds.dim, **tkwargs),
             Rows.empty(trials, **tkwargs),
             starts,
@@ -172,18 +172,18 @@ class GOUCB(Search):
             max(T, 0),
         )
 
-    def select(self, state: State, bounds: Bounds, draw: Draw) -> tuple[Tensor, State]:
+    def select(self, state: GOUCBState, bounds: Bounds, draw: Draw) -> tuple[Tensor, GOUCBState]:
         """x_t of Phase I or II. Returns R x d in the user's coordinates."""
         if state.rounds < self.n_init:
-            return bounds.native(uniform(bounds, draw)), state
+            return bounds.native(draw_uniform(bounds, draw)), state
         ellipsoid = self.ellipsoid(state, bounds)
         best = incumbent(state.x.view, state.y.view)
         lo, hi = (best - state.length).clamp(min=-1.0), (best + state.length).clamp(max=1.0)
         spread = state.length / 2
         if self.trust is None:
             lo, hi, spread = -torch.ones_like(best), torch.ones_like(best), 0 * spread + 0.1
-        known = Known(state.rounds - self.n_init, state.T, state.w0, state.farthest)
-        surface = Surface(
+        known = RadiusInputs(state.rounds - self.n_init, state.T, state.w0, state.farthest)
+        surface = AcquisitionSurface(
             self.model,
             state.w,
             ellipsoid,
@@ -200,8 +200,8 @@ class GOUCB(Search):
         return bounds.native(choice.u), state._replace(ratio=choice.ratio, moved=choice.moved)
 
     def update(
-        self, state: State, bounds: Bounds, action: Tensor, reward: Tensor, draw: Draw
-    ) -> State:
+        self, state: GOUCBState, bounds: Bounds, action: Tensor, reward: Tensor, draw: Draw
+    ) -> GOUCBState:
         """Learn y_t; the estimate is that of all observations so far."""
         u, before = bounds.scaled(action), state
         state = state._replace(
@@ -220,7 +220,7 @@ class GOUCB(Search):
             return state._replace(w=self.oracle.again(*data, last, self._lambda(state)).w)
         return self._recursion(state, bounds, u, reward)
 
-    def _recursion(self, state: State, bounds: Bounds, u: Tensor, y: Tensor) -> State:
+    def _recursion(self, state: GOUCBState, bounds: Bounds, u: Tensor, y: Tensor) -> GOUCBState:
         """(3) to (5): w_{t+1} = Sigma_{t+1}^{-1} R_{t+1}, with the gradient at the estimate that asked."""
         model, x = self.model, self._frame(bounds, u).native(u.unsqueeze(1))
         mean, sd = self._units(state)
@@ -237,30 +237,30 @@ class GOUCB(Search):
             w=state.w0 + self.ellipsoid(state, bounds).combine(state.offsets.view)
         )
 
-    def ellipsoid(self, state: State, bounds: Bounds) -> Ellipsoid:
+    def ellipsoid(self, state: GOUCBState, bounds: Bounds) -> Ellipsoid:
         """Sigma_t of Phase II, or with ``refit`` of all observations at the current parameters."""
         features = state.gradients.view
         if self.refit:
             features = self.model.features(state.w, self._points(state, bounds))
         return Ellipsoid.of(self.model, features, self._lambda(state), state.w.shape[1])
 
-    def predict(self, state: State, bounds: Bounds, x: Tensor) -> tuple[Tensor, Tensor]:
+    def predict(self, state: GOUCBState, bounds: Bounds, x: Tensor) -> tuple[Tensor, Tensor]:
         """f_x(w_t) and the bonus sqrt(beta_t) u_t(x) in the user's units, R x N each. ``x``: R x N x d, of the box.
 
         Raises:
             ValueError: fewer than ``n_init`` observations.
         """
         if state.rounds < self.n_init:
-            refuse("state", f"{state.rounds} rounds", f"at least n_init = {self.n_init}")
+            raise_invalid("state", f"{state.rounds} rounds", f"at least n_init = {self.n_init}")
         mean, sd = self._units(state)
         ellipsoid = self.ellipsoid(state, bounds)
-        known = Known(state.rounds - self.n_init, state.T, state.w0, state.farthest)
+        known = RadiusInputs(state.rounds - self.n_init, state.T, state.w0, state.farthest)
         points = self._frame(bounds, state.w).native(bounds.scaled(x))
         bonus = ellipsoid.width(self.model.features(state.w, points))
         bonus = self.radius.root(known, ellipsoid).unsqueeze(1) * bonus
         return mean + sd * self.model.value(state.w, points), sd * bonus
 
-    def _lambda(self, state: State) -> float | Tensor:
+    def _lambda(self, state: GOUCBState) -> float | Tensor:
         return printed_ridge(state.T) if self.ridge is None else self.ridge
 
     def _frame(self, bounds: Bounds, like: Tensor) -> Bounds:
@@ -269,23 +269,25 @@ class GOUCB(Search):
             return bounds
         return Bounds.cube(bounds.dim, dtype=like.dtype, device=like.device)
 
-    def _points(self, state: State, bounds: Bounds) -> Tensor:
+    def _points(self, state: GOUCBState, bounds: Bounds) -> Tensor:
         return self._frame(bounds, state.w).native(state.x.view)
 
-    def _units(self, state: State) -> tuple[Tensor, Tensor]:
+    def _units(self, state: GOUCBState) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation of the answers that the model sees, R x 1 each."""
         if self.scaling == "none":
             return torch.zeros_like(state.length), torch.ones_like(state.length)
-        return standardized(state.y.view, None if self.scaling == "all" else self.n_init)
+        return mean_and_std(state.y.view, None if self.scaling == "all" else self.n_init)
 
-    def _data(self, state: State, bounds: Bounds) -> tuple[Model, Tensor, Tensor]:
+    def _data(self, state: GOUCBState, bounds: Bounds) -> tuple[Model, Tensor, Tensor]:
         mean, sd = self._units(state)
         return self.model, self._points(state, bounds), (state.y.view - mean) / sd
 
-    def _resized(self, state: State, before: State, reward: Tensor) -> State:
+    def _resized(self, state: GOUCBState, before: GOUCBState, reward: Tensor) -> GOUCBState:
         trust, counts = self.trust, (before.successes, before.failures)
         limits = trust.successes, trust.failures
-        factor, successes, failures = resized(before.y.view, reward, trust.gain, counts, limits)
+        factor, successes, failures = resize_factor(
+            before.y.view, reward, trust.gain, counts, limits
+        )
         length = (before.length * factor.unsqueeze(1)).clamp(trust.least, trust.most)
         return state._replace(length=length, successes=successes, failures=failures)
 

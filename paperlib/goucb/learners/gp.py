@@ -19,14 +19,14 @@ from torch import Tensor
 from torch.nn import Module
 
 from ...core import fields
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.linalg import Rows
 from ...core.streams import Draw
-from ...core.validation import MOST, refuse
+from ...core.validation import MOST, raise_invalid
 from ...maths.bounds import Bounds
 from .botorch_default import maximize_acquisition
-from .climb import climb
-from .search import History, Search, in_order, incumbent, standardized
+from .climb import maximize_from_points
+from .search import History, Search, check_increasing, incumbent, mean_and_std
 
 PRIORS = ("legacy-raw", "legacy-scaled", "modern")
 ACQUISITIONS = ("UCB", "EI", "PI")
@@ -36,7 +36,7 @@ AT_ONCE = 32  # points of qLogNEI whose joint distributions with all observation
 SPREAD = 0.1  # standard deviation of points around the incumbent, in units of half a side
 
 
-@frozen
+@frozen_dataclass
 class GaussianProcess(Search, ABC):
     """Fits a Gaussian process anew after every answer, and asks where an acquisition is largest.
 
@@ -87,7 +87,7 @@ class GaussianProcess(Search, ABC):
             warnings.simplefilter("ignore", NumericalWarning)
             value = self.criterion(self.fitted(state, bounds))
             score = lambda u: value(frame.native(u).transpose(0, 1).unsqueeze(2)).T
-            return climb(score, self._raw(state, draw), box, self)
+            return maximize_from_points(score, self._raw(state, draw), box, self)
 
     def predict(self, state: History, bounds: Bounds, x: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation of f in the user's units, R x N each. ``x``: R x N x d, of the box.
@@ -98,7 +98,7 @@ class GaussianProcess(Search, ABC):
         from gpytorch.settings import max_cholesky_size
 
         if state.rounds == 0:
-            refuse("state", "0 rounds", "at least 1")
+            raise_invalid("state", "0 rounds", "at least 1")
         mean, sd = self._units(state)
         points = self._frame(bounds).native(bounds.scaled(x))
         with max_cholesky_size(MOST), torch.no_grad():
@@ -158,13 +158,13 @@ class GaussianProcess(Search, ABC):
 
     def _units(self, state: History) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation by which answers are standardized for the model, R x 1 each."""
-        mean, sd = standardized(state.y.view)
+        mean, sd = mean_and_std(state.y.view)
         if self.prior == "legacy-raw":
             return torch.zeros_like(mean), torch.ones_like(sd)
         return mean, sd
 
 
-@frozen
+@frozen_dataclass
 class GP(GaussianProcess):
     """GP-UCB, GP-EI or GP-PI.
 
@@ -195,7 +195,7 @@ class GP(GaussianProcess):
         return analytic.LogProbabilityOfImprovement(model, best)
 
 
-@frozen
+@frozen_dataclass
 class GPOptimizeAcqf(Search):
     """The model and the acquisition of ``gp``, maximized by ``optimize_acqf``. The search settings of ``gp`` are not used.
 
@@ -217,8 +217,8 @@ class GPOptimizeAcqf(Search):
 
     def __post_init__(self):
         if not isinstance(self.gp, GP):
-            refuse("gp", self.gp, "a GP")
-        in_order(restarts=self.restarts, raw_samples=self.raw_samples)
+            raise_invalid("gp", self.gp, "a GP")
+        check_increasing(restarts=self.restarts, raw_samples=self.raw_samples)
 
     @property
     def n_init(self) -> int:
@@ -249,7 +249,7 @@ class GPOptimizeAcqf(Search):
         return box.scaled(torch.stack(points)).clamp(-1.0, 1.0)
 
 
-@frozen
+@frozen_dataclass
 class QLogNEI(GaussianProcess):
     """Log noisy expected improvement: over the best of the noise-free values at the points so far, which are uncertain, too.
 

@@ -12,10 +12,10 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
-from ...core.linalg import ROUNDING, chosen, first_best
+from ...core.describe import frozen_dataclass
+from ...core.linalg import ROUNDING, argmax_first, take_arm
 from ...core.streams import Draw
-from ...core.validation import refuse
+from ...core.validation import raise_invalid
 from ..model.network import Model, TwoLayerNet
 
 STARTS = ("default", "ones", "uniform01")
@@ -36,7 +36,7 @@ class Oracle(Protocol):
     def again(self, model: Model, x: Tensor, y: Tensor, last: Fit, ridge: Any) -> Fit: ...
 
 
-@frozen
+@frozen_dataclass
 class LevenbergMarquardt:
     """Damped Gauss-Newton steps on 1/2 sum_i (f_w(x_i) - y_i)^2 + rho/2 ||w - w_a||^2, solved in N x N form.
 
@@ -72,8 +72,8 @@ class LevenbergMarquardt:
         ridge = copies(ridge) if isinstance(ridge, Tensor) else ridge
         start = starts.flatten(0, 1)
         w, objective = self._descend(model, copies(x), copies(y), start, start, ridge, self.steps)
-        best = first_best(-objective.view(-1, S))
-        return Fit(chosen(w.view_as(starts), best), chosen(starts, best))
+        best = argmax_first(-objective.view(-1, S))
+        return Fit(take_arm(w.view_as(starts), best), take_arm(starts, best))
 
     def again(self, model: Model, x: Tensor, y: Tensor, last: Fit, ridge: Any) -> Fit:
         """``more`` steps from the last fit, with its anchor."""
@@ -113,7 +113,7 @@ class LevenbergMarquardt:
         return value, ((value - y).square().sum(1) + rho * away) / 2
 
 
-@frozen
+@frozen_dataclass
 class GradientDescent:
     """Gradient descent on the mean squared error with the printed rate and steps.
 
@@ -145,7 +145,7 @@ class GradientDescent:
         if self.start == "uniform01":
             return uniform
         if not isinstance(model, TwoLayerNet):
-            refuse("start", self.start, "ones, uniform01; default is the network's alone")
+            raise_invalid("start", self.start, "ones, uniform01; default is the network's alone")
         return model.linear_layers(uniform, dim)
 
     def first(self, model: Model, x: Tensor, y: Tensor, starts: Tensor, ridge: Any) -> Fit:
@@ -161,7 +161,7 @@ class GradientDescent:
         return Fit(self.first(model, x, y, last.w.unsqueeze(1), ridge).w, last.anchor)
 
 
-@frozen
+@frozen_dataclass
 class BoxLeastSquares:
     """Least squares over the box W by SciPy's L-BFGS-B from several starts: the exact oracle that the theorems assume, for checks.
 
@@ -182,7 +182,7 @@ class BoxLeastSquares:
 
     def __post_init__(self):
         if not self.lo < self.hi:
-            refuse("lo, hi", (self.lo, self.hi), "lo below hi")
+            raise_invalid("lo, hi", (self.lo, self.hi), "lo below hi")
 
     def starts(self, model: Model, dim: int, draw: Draw) -> Tensor:
         """R x S x dw, uniform in the box."""
@@ -196,7 +196,7 @@ class BoxLeastSquares:
         found, anchors = [], []
         for r in range(len(x)):
             fits = [self._solve(model, x[r : r + 1], y[r : r + 1], start) for start in starts[r]]
-            best = int(first_best(-np.array([[fit.fun for fit in fits]]))[0])
+            best = int(argmax_first(-np.array([[fit.fun for fit in fits]]))[0])
             found.append(torch.from_numpy(fits[best].x).to(starts))
             anchors.append(starts[r, best])
         return Fit(torch.stack(found), torch.stack(anchors))

@@ -5,7 +5,7 @@ Source: Liu & Wang (2023), Algorithm 1 and Appendix D.1.
 
 from torch import Tensor
 
-from ...core.validation import one_of
+from ...core.validation import check_in
 from ..model.network import Model, TwoLayerNet
 from .acquisition import STARTS, Acquisition, Joint, Linearized
 from .goucb import GOUCB, TrustRegion
@@ -39,7 +39,7 @@ def literal(
     Raises:
         ValueError: a value out of range.
     """
-    one_of("start", start, STARTS)
+    check_in("start", start, STARTS)
     return GOUCB(
         TwoLayerNet() if model is None else model,
         n_init,

@@ -11,13 +11,13 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
-from ...core.linalg import first_best
-from ...core.validation import array, refuse
+from ...core.describe import frozen_dataclass
+from ...core.linalg import argmax_first
+from ...core.validation import check_array, raise_invalid
 from .ellipsoid import Ellipsoid
 
 
-class Known(NamedTuple):
+class RadiusInputs(NamedTuple):
     """What a radius may depend on before query t + 1 of Phase II."""
 
     t: int  # queries answered so far
@@ -31,7 +31,7 @@ class Radius(Protocol):
 
     needs_horizon: bool
 
-    def root(self, known: Known, ellipsoid: Ellipsoid) -> Tensor: ...
+    def root(self, known: RadiusInputs, ellipsoid: Ellipsoid) -> Tensor: ...
     def error2(self, w: Tensor, w0: Tensor) -> Tensor: ...
 
 
@@ -43,7 +43,7 @@ class _Blind:
         return torch.zeros_like(w[:, 0])
 
 
-@frozen
+@frozen_dataclass
 class Constant(_Blind):
     """sqrt(beta) = kappa sqrt(lambda): kappa is the ball's radius in directions of which nothing was seen.
 
@@ -56,12 +56,12 @@ class Constant(_Blind):
 
     kappa: float | Tensor = fields.nonnegative(0.2, by_trial=True)
 
-    def root(self, known: Known, ellipsoid: Ellipsoid) -> Tensor:
+    def root(self, known: RadiusInputs, ellipsoid: Ellipsoid) -> Tensor:
         """R."""
         return self.kappa * ellipsoid.ridge.sqrt()
 
 
-@frozen
+@frozen_dataclass
 class Printed(_Blind):
     """beta_t = dw^3 F^4 t / T for t = 1..T.
 
@@ -81,13 +81,13 @@ class Printed(_Blind):
         """beta_t, t = 1..T."""
         return dw**3 * float(self.value_bound) ** 4 * t / T
 
-    def root(self, known: Known, ellipsoid: Ellipsoid) -> Tensor:
+    def root(self, known: RadiusInputs, ellipsoid: Ellipsoid) -> Tensor:
         """R."""
         beta = self.beta(known.t + 1, known.T, known.w0.shape[1])
         return torch.full_like(ellipsoid.ridge, beta**0.5)
 
 
-@frozen
+@frozen_dataclass
 class Simulated:
     """The smallest radius that the proof of Lemma 5.3 gives when w* is known: for simulations, to see what the theory could do at best.
 
@@ -112,20 +112,20 @@ class Simulated:
     needs_horizon = False
 
     def __post_init__(self):
-        if array("truths", self.truths).ndim != 2 or not isinstance(self.truths, tuple):
-            refuse("truths", self.truths, "a tuple of tuples of dw numbers each")
+        if check_array("truths", self.truths).ndim != 2 or not isinstance(self.truths, tuple):
+            raise_invalid("truths", self.truths, "a tuple of tuples of dw numbers each")
 
     def truth(self, w0: Tensor) -> Tensor:
         """The equivalent of w* that is nearest to w_0, R x dw."""
         truths = w0.new_tensor(self.truths)
-        nearest = first_best(-(w0.unsqueeze(1) - truths).square().sum(2))
+        nearest = argmax_first(-(w0.unsqueeze(1) - truths).square().sum(2))
         return truths[nearest]
 
     def error2(self, w: Tensor, w0: Tensor) -> Tensor:
         """||w - w*||^2, R."""
         return (w - self.truth(w0)).square().sum(1)
 
-    def root(self, known: Known, ellipsoid: Ellipsoid) -> Tensor:
+    def root(self, known: RadiusInputs, ellipsoid: Ellipsoid) -> Tensor:
         """R."""
         t, growth = known.t, ellipsoid.growth()
         at_start = self.error2(known.w0, known.w0).sqrt()

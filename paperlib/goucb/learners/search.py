@@ -11,11 +11,11 @@ from torch import Tensor
 
 from ...core import fields
 from ...core.contracts import Tags
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.extras import check_installed
-from ...core.linalg import Rows, chosen, first_best
+from ...core.linalg import Rows, argmax_first, take_arm
 from ...core.streams import Draw
-from ...core.validation import LARGEST, finite
+from ...core.validation import LARGEST, check_finite
 from ...maths.bounds import Bounds, check_bounds
 
 
@@ -56,7 +56,7 @@ class Search:
     def select(self, state: History, bounds: Bounds, draw: Draw) -> tuple[Tensor, History]:
         """A uniform point in Phase I, then what ``propose`` says. Returns R x d in the user's coordinates."""
         if state.rounds < self.n_init:
-            return bounds.native(uniform(bounds, draw)), state
+            return bounds.native(draw_uniform(bounds, draw)), state
         return bounds.native(self.propose(state, bounds, draw)), state
 
     def update(
@@ -71,10 +71,10 @@ class Search:
         """Raise ValueError for what is no box, points outside it, or answers that are not finite."""
         check_bounds(bounds, action)
         if reward is not None:
-            finite("reward", reward, LARGEST)
+            check_finite("reward", reward, LARGEST)
 
 
-def in_order(**sizes: float) -> None:
+def check_increasing(**sizes: float) -> None:
     """Raise ValueError, which names all, unless each is at least the one before."""
     values = list(sizes.values())
     if values != sorted(values):
@@ -82,7 +82,7 @@ def in_order(**sizes: float) -> None:
         raise ValueError(f"{named}; allowed: none above the next")
 
 
-def resized(
+def resize_factor(
     y: Tensor, reward: Tensor, gain: float, counts: tuple[Tensor, Tensor], limits: tuple[int, int]
 ) -> tuple[Tensor, Tensor, Tensor]:
     """By which factor the side of a trust region changes after an answer, and the successes and failures in a row, R each.
@@ -103,21 +103,21 @@ def resized(
     return factor, successes.where(~grow, zero), failures.where(~shrink, zero)
 
 
-def uniform(bounds: Bounds, draw: Draw) -> Tensor:
+def draw_uniform(bounds: Bounds, draw: Draw) -> Tensor:
     """A point of Phase I, R x d in [-1, 1]^d: one stream for all learners."""
     return 2 * draw.uniform("phase1", bounds.dim) - 1
 
 
 def incumbent(x: Tensor, y: Tensor) -> Tensor:
     """The point with the largest answer, the first of equals, R x d. ``x``: R x t x d; ``y``: R x t."""
-    return chosen(x, first_best(y))
+    return take_arm(x, argmax_first(y))
 
 
-def standardized(y: Tensor, first: int | None = None) -> tuple[Tensor, Tensor]:
+def mean_and_std(y: Tensor, first: int | None = None) -> tuple[Tensor, Tensor]:
     """Return mean and standard deviation (ddof 1) of the answers, or of the ``first`` of them, R x 1 each. ``y``: R x t.
 
     Where these are equal, the distance from their mean to the first later answer that differs takes the place of the standard
-    deviation; while there is none, see ``unit``.
+    deviation; while there is none, see ``unit_of_evaluations``.
     """
     seen, later = y[:, :first], y[:, y.shape[1] if first is None else first :]
     mean = seen.mean(1, keepdim=True)
@@ -127,12 +127,12 @@ def standardized(y: Tensor, first: int | None = None) -> tuple[Tensor, Tensor]:
     size, count = seen.abs().amax(1, keepdim=True), seen.shape[1]
     if later.shape[1]:
         away = (later - mean).abs()
-        differs = first_best(_is_spread(away, size, count).to(y.dtype)).unsqueeze(1)
+        differs = argmax_first(_is_spread(away, size, count).to(y.dtype)).unsqueeze(1)
         sd = torch.where(_is_spread(sd, size, count), sd, away.gather(1, differs))
-    return mean, unit(sd, size, count)
+    return mean, unit_of_evaluations(sd, size, count)
 
 
-def unit(sd: Tensor, size: Tensor, count: int | Tensor) -> Tensor:
+def unit_of_evaluations(sd: Tensor, size: Tensor, count: int | Tensor) -> Tensor:
     """Return the unit of standardized answers: their standard deviation, or their size where they are equal up to rounding.
 
     It is proportional to the answers, so that no learner depends on their unit. Where all are 0, it is 1.
@@ -153,7 +153,7 @@ def _is_spread(distance: Tensor, size: Tensor, count: int | Tensor) -> Tensor:
 # Controls: what a search must beat, no model at all (ours) ---------------------------------------------------
 
 
-@frozen
+@frozen_dataclass
 class UniformPoint(Search):
     """Uniform points in all rounds.
 
@@ -168,10 +168,10 @@ class UniformPoint(Search):
 
     def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
         """Another uniform point, R x d."""
-        return uniform(bounds, draw)
+        return draw_uniform(bounds, draw)
 
 
-@frozen
+@frozen_dataclass
 class RepeatBest(Search):
     """Uniform points, then the best of them in all later rounds, whatever the later feedback.
 

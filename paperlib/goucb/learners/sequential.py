@@ -12,14 +12,14 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.streams import Draw
 from ...maths.bounds import Bounds
-from .search import History, Search, standardized
+from .search import History, Search, mean_and_std
 
 
-@frozen
-class OneByOne(Search, ABC):
+@frozen_dataclass
+class AskTellLibrary(Search, ABC):
     """Passes all observations of a trial to a new optimizer of its library, and asks it once; trial after trial, round after round.
 
     A subclass has an ``ask``. The seed is another one in each round of each trial.
@@ -41,7 +41,7 @@ class OneByOne(Search, ABC):
 
     def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
         """What the library asks for in each trial, R x d."""
-        x, (mean, sd) = state.x.view, standardized(state.y.view)
+        x, (mean, sd) = state.x.view, mean_and_std(state.y.view)
         y = (state.y.view - mean) / sd
         seeds = (draw.uniform("library") * 2**31).long().tolist()
         with torch.enable_grad():
@@ -49,8 +49,8 @@ class OneByOne(Search, ABC):
         return torch.tensor(points, dtype=x.dtype, device=x.device).clamp(-1.0, 1.0)
 
 
-@frozen
-class Optuna(OneByOne):
+@frozen_dataclass
+class Optuna(AskTellLibrary):
     """Optuna's default, the tree-structured Parzen estimator; Phase I takes the place of its own random trials.
 
     Attributes:
@@ -78,8 +78,8 @@ class Optuna(OneByOne):
             return list(study.ask(space).params.values())
 
 
-@frozen
-class ScikitOptimize(OneByOne):
+@frozen_dataclass
+class ScikitOptimize(AskTellLibrary):
     """scikit-optimize's default, a Gaussian process with one of three acquisitions; Phase I takes the place of its own random points.
 
     Departure: the library weighs its acquisitions by what they have gained; told everything at once, it takes each with probability 1/3.

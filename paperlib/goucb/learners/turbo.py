@@ -11,13 +11,13 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
-from ...core.linalg import Rows, chosen, first_best
+from ...core.describe import frozen_dataclass
+from ...core.linalg import Rows, argmax_first, take_arm
 from ...core.streams import Draw
 from ...maths.bounds import Bounds
 from ...maths.gp import Matern
-from .climb import ascend
-from .search import Search, in_order, resized, uniform, unit
+from .climb import adam_ascent
+from .search import Search, check_increasing, draw_uniform, resize_factor, unit_of_evaluations
 
 PERTURBED = 20  # coordinates of a candidate that differ from the center's, on average
 # ranges and jitter are absolute: points are of the unit cube, and answers are standardized
@@ -29,7 +29,7 @@ JITTER = 1e-6  # on the covariance of noise-free samples
 MATERN = Matern()
 
 
-class State(NamedTuple):
+class TuRBOState(NamedTuple):
     """The observations, and the trust region of each trial."""
 
     x: Rows  # R x t x d, points scaled to [-1, 1]^d
@@ -41,7 +41,7 @@ class State(NamedTuple):
     rounds: int  # t
 
 
-class Process(NamedTuple):
+class FittedProcess(NamedTuple):
     """The Gaussian process given the observations of the present run."""
 
     x: Tensor  # R x t x d
@@ -54,7 +54,7 @@ class Process(NamedTuple):
     mean: Tensor  # R x 1
 
 
-@frozen
+@frozen_dataclass
 class TuRBO(Search):
     """Samples f at points around the best so far, asks where the sample is largest, and begins anew when the region has collapsed.
 
@@ -90,28 +90,28 @@ class TuRBO(Search):
     noisy: bool = fields.one_of((False, True), True)
 
     def __post_init__(self):
-        in_order(least=self.least, first=self.first, most=self.most)
+        check_increasing(least=self.least, first=self.first, most=self.most)
 
     def init(
         self, trials: int, bounds: Bounds, horizon: int | None, draw: Draw, **tkwargs
-    ) -> State:
+    ) -> TuRBOState:
         """No observations yet."""
         x, y = Rows.empty(trials, bounds.dim, **tkwargs), Rows.empty(trials, **tkwargs)
         length = torch.full((trials,), self.first, **tkwargs)
         zero = torch.zeros_like(length, dtype=torch.int64)
-        return State(x, y, zero, length, zero, zero, 0)
+        return TuRBOState(x, y, zero, length, zero, zero, 0)
 
-    def select(self, state: State, bounds: Bounds, draw: Draw) -> tuple[Tensor, State]:
+    def select(self, state: TuRBOState, bounds: Bounds, draw: Draw) -> tuple[Tensor, TuRBOState]:
         """A uniform point in the first rounds of a run, then where the sample is largest. Returns R x d in the user's coordinates."""
-        point = uniform(bounds, draw)
+        point = draw_uniform(bounds, draw)
         if state.rounds >= self.n_init:
             fresh = (state.rounds - state.begun < self.n_init).unsqueeze(1)
             point = torch.where(fresh, point, 2 * self._sampled(state, draw) - 1)
         return bounds.native(point), state
 
     def update(
-        self, state: State, bounds: Bounds, action: Tensor, reward: Tensor, draw: Draw
-    ) -> State:
+        self, state: TuRBOState, bounds: Bounds, action: Tensor, reward: Tensor, draw: Draw
+    ) -> TuRBOState:
         """One observation more; the region grows, shrinks or begins anew."""
         after = state._replace(
             x=state.x.append(bounds.scaled(action)),
@@ -120,10 +120,10 @@ class TuRBO(Search):
         )
         return after if state.rounds < self.n_init else self._resized(after, state, reward)
 
-    def _resized(self, after: State, before: State, reward: Tensor) -> State:
+    def _resized(self, after: TuRBOState, before: TuRBOState, reward: Tensor) -> TuRBOState:
         dim, counts = before.x.view.shape[2], (before.successes, before.failures)
         limits = self.successes, max(4, dim) if self.failures is None else self.failures
-        factor, *counts = resized(_seen(before), reward, self.gain, counts, limits)
+        factor, *counts = resize_factor(_seen(before), reward, self.gain, counts, limits)
         length = (before.length * factor).clamp(max=self.most)
         over = length < self.least
         heard = before.rounds - before.begun >= self.n_init  # uniform points do not count
@@ -135,7 +135,7 @@ class TuRBO(Search):
             failures=failures,
         )
 
-    def _sampled(self, state: State, draw: Draw) -> Tensor:
+    def _sampled(self, state: TuRBOState, draw: Draw) -> Tensor:
         """The candidate at which a sample of f is largest, R x d in the unit cube."""
         process = self.fitted(state)
         points = self._candidates(state, process, draw)
@@ -144,12 +144,12 @@ class TuRBO(Search):
         covariance.diagonal(dim1=1, dim2=2).add_(noise)
         factor = torch.linalg.cholesky_ex(covariance).L
         normal = draw.normal("ts normal", points.shape[1]).unsqueeze(2)
-        return chosen(points, first_best(mean + (factor @ normal).squeeze(2)))
+        return take_arm(points, argmax_first(mean + (factor @ normal).squeeze(2)))
 
-    def _candidates(self, state: State, process: Process, draw: Draw) -> Tensor:
+    def _candidates(self, state: TuRBOState, process: FittedProcess, draw: Draw) -> Tensor:
         """Points of the trust region around the best of the run, each with some coordinates of the best itself, R x N x d."""
         dim = process.x.shape[2]
-        best = chosen(process.x, first_best(_seen(state)))
+        best = take_arm(process.x, argmax_first(_seen(state)))
         # of volume L^d, longer where the function is smoother
         logarithms = process.lengthscale.log()
         side = state.length.unsqueeze(1) * (logarithms - logarithms.mean(1, keepdim=True)).exp()
@@ -167,12 +167,12 @@ class TuRBO(Search):
         moved = moved.scatter(2, one, moved.gather(2, one) | ~moved.any(2, keepdim=True))
         return torch.where(moved, points, best.unsqueeze(1))
 
-    def fitted(self, state: State) -> Process:
+    def fitted(self, state: TuRBOState) -> FittedProcess:
         """The process with the hyper-parameters of the largest likelihood that Adam finds."""
         x, y, live = (state.x.view + 1) / 2, _standardized(state), _live(state).to(state.length)
-        likelihood = lambda raw: _likelihood(given(raw, x, y, live))
-        raw = ascend(likelihood, _begun(x), self.fit_steps, LEARNING_RATE)
-        return given(raw, x, y, live)
+        likelihood = lambda raw: _likelihood(condition(raw, x, y, live))
+        raw = adam_ascent(likelihood, _begun(x), self.fit_steps, LEARNING_RATE)
+        return condition(raw, x, y, live)
 
 
 def _ranges(like: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -188,7 +188,7 @@ def _begun(x: Tensor) -> Tensor:
     return torch.cat([logits, logits.new_zeros(1)]).repeat(x.shape[0], 1)
 
 
-def given(raw: Tensor, x: Tensor, y: Tensor, live: Tensor) -> Process:
+def condition(raw: Tensor, x: Tensor, y: Tensor, live: Tensor) -> FittedProcess:
     """The process given those answers that are ``live``, R x t.
 
     Args:
@@ -206,22 +206,22 @@ def given(raw: Tensor, x: Tensor, y: Tensor, live: Tensor) -> Process:
     factor = torch.linalg.cholesky_ex(covariance).L
     rest = (live * (y - mean)).unsqueeze(2)
     whitened = torch.linalg.solve_triangular(factor, rest, upper=False).squeeze(2)
-    return Process(x, live, factor, whitened, lengthscale, scale, noise, mean)
+    return FittedProcess(x, live, factor, whitened, lengthscale, scale, noise, mean)
 
 
-def _live(state: State) -> Tensor:
+def _live(state: TuRBOState) -> Tensor:
     """Which observations are of the present run, R x t."""
     clock = torch.arange(state.y.n, device=state.begun.device)
     return clock >= state.begun.unsqueeze(1)
 
 
-def _seen(state: State) -> Tensor:
+def _seen(state: TuRBOState) -> Tensor:
     """The answers, minus infinity for those of earlier runs, R x t."""
     return state.y.view.where(_live(state), -torch.inf)
 
 
-def _standardized(state: State) -> Tensor:
-    """The answers less their median over their standard deviation (ddof 0, see ``search.unit``), by run, R x t."""
+def _standardized(state: TuRBOState) -> Tensor:
+    """The answers less their median over their standard deviation (ddof 0, see ``search.unit_of_evaluations``), by run, R x t."""
     y, live = state.y.view, _live(state)
     count = live.sum(1, keepdim=True).clamp(min=1)
     order = y.where(live, torch.inf).sort(1).values
@@ -229,7 +229,7 @@ def _standardized(state: State) -> Tensor:
     mean = y.where(live, 0.0).sum(1, keepdim=True) / count
     sd = ((y - mean).square().where(live, 0.0).sum(1, keepdim=True) / count).sqrt()
     size = y.abs().where(live, 0.0).amax(1, keepdim=True)
-    return torch.where(live, y - median, 0.0) / unit(sd, size, count)
+    return torch.where(live, y - median, 0.0) / unit_of_evaluations(sd, size, count)
 
 
 def _kernel(x: Tensor, z: Tensor, lengthscale: Tensor) -> Tensor:
@@ -237,14 +237,14 @@ def _kernel(x: Tensor, z: Tensor, lengthscale: Tensor) -> Tensor:
     return MATERN(x / lengthscale.unsqueeze(1), z / lengthscale.unsqueeze(1))
 
 
-def _likelihood(process: Process) -> Tensor:
+def _likelihood(process: FittedProcess) -> Tensor:
     """The logarithm of the marginal likelihood for each observation, without its constant, R."""
     logarithms = process.factor.diagonal(dim1=1, dim2=2).log().sum(1)
     count = process.live.sum(1).clamp(min=1)
     return -(process.whitened.square().sum(1) / 2 + logarithms) / count
 
 
-def posterior(process: Process, points: Tensor) -> tuple[Tensor, Tensor]:
+def posterior(process: FittedProcess, points: Tensor) -> tuple[Tensor, Tensor]:
     """Mean, R x N, and covariance, R x N x N, of f at ``points``, R x N x d."""
     scale = process.scale.unsqueeze(2)
     cross = scale * _kernel(process.x, points, process.lengthscale) * process.live.unsqueeze(2)

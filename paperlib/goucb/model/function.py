@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.func import grad, vmap
 
-from ...core.describe import frozen
-from ...core.validation import refuse, size
+from ...core.describe import frozen_dataclass
+from ...core.validation import check_size, raise_invalid
 
 
 def paraboloid(w: Tensor, x: Tensor) -> Tensor:
@@ -18,7 +18,7 @@ def paraboloid(w: Tensor, x: Tensor) -> Tensor:
     return w[0] - w[2] * (x - w[1]).square().sum()
 
 
-@frozen
+@frozen_dataclass
 class FunctionModel:
     """f_w(x) by a function of torch, with its gradients in full.
 
@@ -39,9 +39,9 @@ class FunctionModel:
             allowed = (
                 "a function (w, x) -> f; a module goes inside it, by torch.func.functional_call"
             )
-            refuse("function", type(self.function).__name__, allowed)
+            raise_invalid("function", type(self.function).__name__, allowed)
         if not callable(self.count):
-            size("count", self.count)
+            check_size("count", self.count)
 
     def parameters(self, dim: int) -> int:
         """dw; tries the function once.
@@ -50,14 +50,16 @@ class FunctionModel:
             TypeError: it has no derivative in w and x, or cannot be batched: it branches on values, draws, or takes numbers out of tensors.
             ValueError: it gives anything but one number, or no number of parameters.
         """
-        dw = size("count", self.count(dim) if callable(self.count) else self.count)
+        dw = check_size("count", self.count(dim) if callable(self.count) else self.count)
         with torch.enable_grad():
             w = torch.full((dw,), 0.5, dtype=torch.float64, requires_grad=True)
             x = torch.full((dim,), 0.25, dtype=torch.float64, requires_grad=True)
             f = self.function(w, x)
             if not isinstance(f, Tensor) or f.dim() or not f.is_floating_point():
                 given = tuple(f.shape) if isinstance(f, Tensor) else type(f).__name__
-                refuse("function", given, "one that gives a tensor of one number, of shape ()")
+                raise_invalid(
+                    "function", given, "one that gives a tensor of one number, of shape ()"
+                )
             parts = (
                 torch.autograd.grad(f, (w, x), allow_unused=True) if f.requires_grad else (None,)
             )

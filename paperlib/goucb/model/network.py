@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 
 
 class Model(Protocol):
@@ -61,7 +61,7 @@ class Weights(NamedTuple):
     b2: Tensor  # ... x 1
 
 
-@frozen
+@frozen_dataclass
 class TwoLayerNet:
     """f_w(x) = w2^T s(W1 x + b1) + b2 with the logistic s.
 

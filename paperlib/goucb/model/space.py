@@ -14,8 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from ...core.describe import PLAIN, plain
-from ...core.validation import SINGLE, number, one_of, positive, refuse, whole
+from ...core.describe import PLAIN, to_python
+from ...core.validation import (
+    SINGLE,
+    check_in,
+    check_integer,
+    check_number,
+    check_positive,
+    raise_invalid,
+)
 
 DIGITS = 12  # of a real: values of one's own that have no more come back to the bit
 STEPS = 2.0**52  # to a side; points of this grid come through the maps between cubes to the bit
@@ -47,17 +54,19 @@ class Real:
 
     def __post_init__(self):
         _check_name(self.name)
-        log = one_of(f"{self.name}.log", self.log, (False, True))
+        log = check_in(f"{self.name}.log", self.log, (False, True))
         object.__setattr__(self, "log", log)
         for side in ("lo", "hi"):
-            (positive if self.log else number)(f"{self.name}.{side}", getattr(self, side))
+            (check_positive if self.log else check_number)(
+                f"{self.name}.{side}", getattr(self, side)
+            )
             object.__setattr__(self, side, float(getattr(self, side)))
         _check_order(self.name, self.lo, self.hi)
         if self.log and not self.lo < self.decode(0.5) < self.hi:
             apart = (
                 f"ends that differ within {DIGITS} digits; a Real without log holds narrower ones"
             )
-            refuse(f"{self.name}.lo, {self.name}.hi", (self.lo, self.hi), apart)
+            raise_invalid(f"{self.name}.lo, {self.name}.hi", (self.lo, self.hi), apart)
 
     def decode(self, u: float) -> float:
         """The value at ``u`` in [0, 1]."""
@@ -79,7 +88,7 @@ class Real:
         plain_number = isinstance(x, (int, float)) and not isinstance(x, bool)
         if plain_number and self.lo - single <= x <= self.hi + single:
             x = min(max(x, self.lo), self.hi)
-        number(self.name, x, self.lo, self.hi)
+        check_number(self.name, x, self.lo, self.hi)
         if self.log:
             return math.log(x / self.lo) / math.log(self.hi / self.lo)
         return (x - self.lo) / (self.hi - self.lo)
@@ -106,11 +115,13 @@ class Integer:
     def __post_init__(self):
         _check_name(self.name)
         for side in ("lo", "hi"):
-            whole(f"{self.name}.{side}", getattr(self, side), -(1 << 53), 1 << 53)
+            check_integer(f"{self.name}.{side}", getattr(self, side), -(1 << 53), 1 << 53)
             object.__setattr__(self, side, int(getattr(self, side)))
         _check_order(self.name, self.lo, self.hi)
         if self.hi - self.lo >= VALUES:
-            refuse(f"{self.name}.hi", self.hi, f"below lo + {VALUES}; a Real holds more values")
+            raise_invalid(
+                f"{self.name}.hi", self.hi, f"below lo + {VALUES}; a Real holds more values"
+            )
 
     def decode(self, u: float) -> int:
         """The value at ``u`` in [0, 1]."""
@@ -124,7 +135,7 @@ class Integer:
         """
         x = _plain(x)
         x = int(x) if isinstance(x, float) and x.is_integer() else x
-        whole(self.name, x, self.lo, self.hi)
+        check_integer(self.name, x, self.lo, self.hi)
         return (int(x) - self.lo + 0.5) / (self.hi - self.lo + 1)
 
 
@@ -147,15 +158,15 @@ class Category:
     def __post_init__(self):
         _check_name(self.name)
         given = self.options.tolist() if hasattr(self.options, "tolist") else self.options
-        given = plain(given) if isinstance(given, (tuple, list)) else ()
+        given = to_python(given) if isinstance(given, (tuple, list)) else ()
         if not given or not all(map(_is_option, given)):
             allowed = (
                 "one or more options in a list: text, finite numbers, True, False, None, or tuples"
             )
-            refuse(f"{self.name}.options", self.options, allowed)
+            raise_invalid(f"{self.name}.options", self.options, allowed)
         object.__setattr__(self, "options", tuple(given))
         if len(set(map(repr, given))) < len(given):
-            refuse(f"{self.name}.options", self.options, "each option once")
+            raise_invalid(f"{self.name}.options", self.options, "each option once")
 
     @property
     def size(self) -> int:
@@ -182,7 +193,7 @@ class Category:
             found = [type(option) in (int, float) and option == x for option in self.options]
         if found.count(True) != 1:
             more = ", ..." if len(self.options) > SHOWN else ""
-            refuse(self.name, x, ", ".join(map(repr, self.options[:SHOWN])) + more)
+            raise_invalid(self.name, x, ", ".join(map(repr, self.options[:SHOWN])) + more)
         return (1 + np.array(found, float)) * self.size / (2 * (self.size + 1))
 
 
@@ -202,13 +213,17 @@ class Space:
     def __post_init__(self):
         given = self.dimensions if isinstance(self.dimensions, (tuple, list)) else ()
         if not given or not all(isinstance(x, (Real, Integer, Category)) for x in given):
-            refuse("dimensions", self.dimensions, "a list of Real, Integer and Category, not empty")
+            raise_invalid(
+                "dimensions", self.dimensions, "a list of Real, Integer and Category, not empty"
+            )
         object.__setattr__(self, "dimensions", tuple(given))
         twice = [name for name in self.names if self.names.count(name) > 1]
         if twice:
-            refuse("name", twice[0], "another name for each dimension")
+            raise_invalid("name", twice[0], "another name for each dimension")
         if self.size > MOST:
-            refuse("dimensions", self.size, f"at most {MOST} coordinates: each option has one")
+            raise_invalid(
+                "dimensions", self.size, f"at most {MOST} coordinates: each option has one"
+            )
 
     @property
     def names(self) -> list[str]:
@@ -232,7 +247,7 @@ class Space:
             ValueError: other names, or a value outside its dimension.
         """
         if not isinstance(x, Mapping) or set(x) != set(self.names):
-            refuse("x", x, f"a dict of values of {', '.join(self.names)}")
+            raise_invalid("x", x, f"a dict of values of {', '.join(self.names)}")
         return snapped(np.hstack([one.encode(x[one.name]) for one in self.dimensions]))
 
     def nearest(self, u: np.ndarray) -> np.ndarray:
@@ -243,7 +258,7 @@ class Space:
     def _parts(self, u: np.ndarray) -> list[tuple[Real | Integer | Category, np.ndarray]]:
         """Each dimension with its coordinates."""
         if len(u) != self.size:
-            refuse("u", u, f"{self.size} coordinates")
+            raise_invalid("u", u, f"{self.size} coordinates")
         ends = np.cumsum([x.size for x in self.dimensions])
         return list(zip(self.dimensions, np.split(np.asarray(u, float), ends[:-1])))
 
@@ -265,17 +280,17 @@ def _plain(x: Any) -> Any:
     if isinstance(x, (Decimal, Fraction)):
         with suppress(OverflowError):  # what is too large for a float is refused as it is
             return float(x)
-    return plain(x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x)
+    return to_python(x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x)
 
 
 def _check_name(name: Any) -> None:
     if not isinstance(name, str) or not name:
-        refuse("name", name, "text, not empty")
+        raise_invalid("name", name, "text, not empty")
 
 
 def _check_order(name: str, lo: float, hi: float) -> None:
     if not lo < hi:
-        refuse(f"{name}.lo, {name}.hi", (lo, hi), "lo below hi")
+        raise_invalid(f"{name}.lo, {name}.hi", (lo, hi), "lo below hi")
 
 
 def _is_option(x: Any) -> bool:

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.streams import Draw
 from ...maths.bounds import Bounds
 from ..model.network import TwoLayerNet
-from .synthetic import Objective, World
+from .synthetic import BoxInstance, Objective
 
 
 class Truth(NamedTuple):
@@ -36,7 +36,7 @@ TRUTHS = {
 HALF = 5.0
 
 
-@frozen
+@frozen_dataclass
 class Reference(Objective):
     """f_{w*} on [-5, 5] with Gaussian noise.
 
@@ -70,12 +70,12 @@ class Reference(Objective):
         at = row(self.truth.maximizer).unsqueeze(2)
         return float(self.network.value(row(*self.truth.w), at))
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> BoxInstance:
         """[-5, 5], f* and w*."""
         best = torch.full((1,), self.maximum, **tkwargs)
         w = best.new_tensor(self.truth.w).expand(trials, -1)
-        return World(Bounds.cube(1, HALF, **tkwargs), best, w)
+        return BoxInstance(Bounds.cube(1, HALF, **tkwargs), best, w)
 
-    def of(self, world: World, x: Tensor) -> Tensor:
+    def of(self, instance: BoxInstance, x: Tensor) -> Tensor:
         """R x N."""
-        return self.network.value(world.w, x)
+        return self.network.value(instance.w, x)

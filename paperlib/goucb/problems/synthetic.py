@@ -10,15 +10,15 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.streams import Draw
-from ...core.validation import refuse, whole
+from ...core.validation import check_integer, raise_invalid
 from ...maths.adam import Adam
 from ...maths.bounds import Bounds
 from ..model.network import TwoLayerNet
 
 
-class World(NamedTuple):
+class BoxInstance(NamedTuple):
     """The box, and what is largest in it."""
 
     bounds: Bounds  # 1 x d
@@ -26,7 +26,7 @@ class World(NamedTuple):
     w: Tensor  # R x dw, the teacher's parameters; R x 0 for a given function
 
 
-@frozen
+@frozen_dataclass
 class Objective:
     """A subclass gives ``of(world, x)``, the noise-free value, R x N, of points R x N x d.
 
@@ -41,21 +41,21 @@ class Objective:
     dim: int = fields.size(20)
     noise: float = fields.nonnegative(0.01)
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> BoxInstance:
         """[-5, 5]^d."""
         best = torch.full((1,), self.maximum, **tkwargs)
-        return World(Bounds.cube(self.dim, 5.0, **tkwargs), best, best.new_zeros(trials, 0))
+        return BoxInstance(Bounds.cube(self.dim, 5.0, **tkwargs), best, best.new_zeros(trials, 0))
 
-    def context(self, world: World, t: int) -> Bounds:
+    def context(self, instance: BoxInstance, t: int) -> Bounds:
         """The box."""
-        return world.bounds
+        return instance.bounds
 
-    def value(self, world: World, x: Tensor) -> Tensor:
+    def value(self, instance: BoxInstance, x: Tensor) -> Tensor:
         """f(x), R. ``x``: R x d."""
-        return self.of(world, x.unsqueeze(1)).squeeze(1)
+        return self.of(instance, x.unsqueeze(1)).squeeze(1)
 
     def respond(
-        self, world: World, t: int, x: Tensor, wants: str, draw: Draw
+        self, instance: BoxInstance, t: int, x: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
         """f(x) with noise, and f* - f(x).
 
@@ -63,12 +63,12 @@ class Objective:
             ValueError: a learner that wants anything but rewards.
         """
         if wants != "reward":
-            refuse("wants", wants, "reward")
-        f = self.value(world, x)
-        return f + self.noise * draw.normal("reward"), world.best - f
+            raise_invalid("wants", wants, "reward")
+        f = self.value(instance, x)
+        return f + self.noise * draw.normal("reward"), instance.best - f
 
 
-@frozen
+@frozen_dataclass
 class SigmoidSum(Objective):
     """f1 = 25 s(sum_i x_i + 1) + 1, the network with all parameters 1, on [-5, 5]^d."""
 
@@ -77,12 +77,12 @@ class SigmoidSum(Objective):
         """At the corner of fives; to double precision on a plateau."""
         return 25 * float(torch.sigmoid(torch.tensor(5.0 * self.dim + 1, dtype=torch.float64))) + 1
 
-    def of(self, world: World, x: Tensor) -> Tensor:
+    def of(self, instance: BoxInstance, x: Tensor) -> Tensor:
         """R x N."""
         return 25 * torch.sigmoid(x.sum(-1) + 1) + 1
 
 
-@frozen
+@frozen_dataclass
 class StyblinskiTang(Objective):
     """f2 = -1/2 sum_i (x_i^4 - 16 x_i^2 + 5 x_i) on [-5, 5]^d, with the parentheses that the paper leaves out (E14)."""
 
@@ -92,24 +92,24 @@ class StyblinskiTang(Objective):
         z = -2.903534027771177
         return -0.5 * self.dim * (z**4 - 16 * z**2 + 5 * z)
 
-    def of(self, world: World, x: Tensor) -> Tensor:
+    def of(self, instance: BoxInstance, x: Tensor) -> Tensor:
         """R x N."""
         square = x.square()
         return -0.5 * (square * (square - 16) + 5 * x).sum(-1)
 
 
-@frozen
+@frozen_dataclass
 class Rastrigin(Objective):
     """f3 = -10 d + sum_i (10 cos(2 pi x_i) - x_i^2) on [-5, 5]^d, with the parentheses that the paper leaves out (E14)."""
 
     maximum = 0.0  # at 0
 
-    def of(self, world: World, x: Tensor) -> Tensor:
+    def of(self, instance: BoxInstance, x: Tensor) -> Tensor:
         """R x N."""
         return (10 * torch.cos(2 * torch.pi * x) - x.square() - 10).sum(-1)
 
 
-@frozen
+@frozen_dataclass
 class Teacher(Objective):
     """A random network of the learner's own family on [-1, 1]^d, another in each trial: the model is right, and its maximum inside or out.
 
@@ -132,7 +132,7 @@ class Teacher(Objective):
     def __post_init__(self):
         super().__post_init__()
         if self.active is not None:
-            whole("active", self.active, 1, self.dim)
+            check_integer("active", self.active, 1, self.dim)
 
     @property
     def network(self) -> TwoLayerNet:
@@ -144,12 +144,12 @@ class Teacher(Objective):
         """How many coordinates it sees."""
         return self.dim if self.active is None else self.active
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> BoxInstance:
         """Draw the parameters and look for f*."""
         net, k = self.network, self.inputs
         w = net.start(draw.normal("teacher", net.parameters(k)), k, self.gain)
         x = self._ascend(w, 2 * draw.uniform("teacher starts", self.starts, k) - 1)
-        return World(Bounds.cube(self.dim, **tkwargs), net.value(w, x).amax(1), w)
+        return BoxInstance(Bounds.cube(self.dim, **tkwargs), net.value(w, x).amax(1), w)
 
     def _ascend(self, w: Tensor, x: Tensor) -> Tensor:
         """Adam with a step that shrinks to 0, R x N x d; each start by itself."""
@@ -160,6 +160,6 @@ class Teacher(Objective):
             x = (x + 0.1 * (1 - step / self.steps) * uphill).clamp(-1.0, 1.0)
         return x
 
-    def of(self, world: World, x: Tensor) -> Tensor:
+    def of(self, instance: BoxInstance, x: Tensor) -> Tensor:
         """R x N."""
-        return self.network.value(world.w, x[..., : self.inputs])
+        return self.network.value(instance.w, x[..., : self.inputs])

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from ... import stats
-from ...checks import Check, Expected, Statement, statement, unless
+from ...checks import Check, Expected, Statement, statement, vacuous_unless
 from ..model.network import TwoLayerNet
 from . import constants as theory
 from .constants import PAPER, Constants
@@ -34,7 +34,9 @@ def _judged(
 ) -> Check:
     """The check, vacuous where the bound is no less than the trivial one. ``first``: from where on it is less."""
     more = {"trivial": trivial, "informative_from": first}
-    return unless(bound < trivial, of.check(formula, inputs, observed, bound, delta, **more))
+    return vacuous_unless(
+        bound < trivial, of.check(formula, inputs, observed, bound, delta, **more)
+    )
 
 
 # Assumptions ----------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from ...checks import informative_from
 from ...core import fields
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ..problems.reference import HALF, Reference
 
 PAPER = "Liu & Wang (2023)"
@@ -90,7 +90,7 @@ def value_bound(hidden: int, norm1: float, weight: float = 1.0) -> float:
 # What the theorems take --------------------------------------------------------------------------------------
 
 
-@frozen
+@frozen_dataclass
 class Constants:
     """What enters the bounds.
 
@@ -188,14 +188,14 @@ def potential(parameters: int, slope: float, T, ridge: float):
     return parameters * np.log1p(T * slope**2 / (parameters * ridge))
 
 
-def stretch(K):
+def kappa_factor(K):
     """kappa_K = K / ln(1 + K), 1 at 0: x <= kappa_K ln(1 + x) on [0, K], where the paper has 2 (E4)."""
     K = np.asarray(K, float)
     safe = np.where(K > 0, K, 1.0)
     return np.where(K > 0, safe / np.log1p(safe), 1.0)
 
 
-LARGEST_K = brentq(lambda K: float(stretch(K)) - 2, 1.0, 5.0)  # 2.5129, up to which 2 will do
+LARGEST_K = brentq(lambda K: float(kappa_factor(K)) - 2, 1.0, 5.0)  # 2.5129, up to which 2 will do
 
 
 class Proof(NamedTuple):
@@ -218,7 +218,7 @@ def _localized(c: Constants, start2: float, T: float, ridge: float) -> Proof:
     return Proof(start2, ridge, far2, S, beta, growth)
 
 
-def proof(
+def proof_constants(
     c: Constants, n: float, T: float, ridge: float | None = None, capped: bool = False
 ) -> Proof:
     """lambda, R and beta_T of Lemma 5.3.
@@ -249,13 +249,13 @@ def square_sum(slope: float, curvature: float, T: float, beta, ridge, growth):
     ``beta`` and ``growth``, beta_T and l_T, are numbers, or arrays over trials.
     """
     beta, ridge = np.asarray(beta, float), np.asarray(ridge, float)
-    first = 8 * beta * stretch(slope**2 / ridge) * growth
+    first = 8 * beta * kappa_factor(slope**2 / ridge) * growth
     return first + 2 * (beta * curvature / ridge) ** 2 * T
 
 
 def regret_bound(c: Constants, n: float, T: float) -> float:
-    """R_{n+T} <= 2 F n + sqrt(T sum r_t^2) with the constants of ``proof``: Theorem 4.1 with all constants."""
-    p = proof(c, n, T)
+    """R_{n+T} <= 2 F n + sqrt(T sum r_t^2) with the constants of ``proof_constants``: Theorem 4.1 with all constants."""
+    p = proof_constants(c, n, T)
     squares = square_sum(c.slope, c.curvature, T, p.beta, p.ridge, p.growth)
     return 2 * c.value * n + math.sqrt(T * squares)
 
@@ -278,7 +278,7 @@ def first_phase(T: float) -> float:
     return math.isqrt(int(T) - 1) + 1
 
 
-def vacuity(c: Constants, T: float) -> float:
+def vacuity_ratio(c: Constants, T: float) -> float:
     """Theorem 4.1 with n = sqrt(T) over 2 F (n + T): from 1 on it is vacuous."""
     n = first_phase(T)
     return regret_bound(c, n, T) / trivial_regret(c, n, T)
@@ -286,7 +286,7 @@ def vacuity(c: Constants, T: float) -> float:
 
 def regret_informs_from(c: Constants) -> int | None:
     """The first T at which Theorem 4.1 with n = sqrt(T) is below 2 F (n + T), None: not up to 1e40."""
-    return informative_from(lambda T: vacuity(c, T), lambda T: 1.0, CAP)
+    return informative_from(lambda T: vacuity_ratio(c, T), lambda T: 1.0, CAP)
 
 
 def risk_informs_from(c: Constants) -> int | None:

@@ -13,10 +13,19 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
-from ...core.linalg import Array, filled, first_best, light, needed, over_root, per_trial, tensors
+from ...core.describe import frozen_dataclass
+from ...core.linalg import (
+    Array,
+    any_or_unknown,
+    argmax_first,
+    as_numpy_if_cpu,
+    as_tensors,
+    divide_by_sqrt,
+    masked_fill,
+    per_trial_values,
+)
 from ...core.streams import Draw
-from ...core.validation import coordinates, norm_slack, refuse, size
+from ...core.validation import check_coordinates, check_size, norm_slack, raise_invalid
 from ..model.task import OwnQueries, Task, unit
 
 GUARD = 1e-9  # what rounding may add to a number that is rounded up
@@ -24,7 +33,7 @@ FIRST = 1 << 40  # the largest N_0
 BLOCK = 1 << 12  # batches whose lengths are computed together
 
 
-class State(NamedTuple):
+class AscentState(NamedTuple):
     """One thread a trial: every leaf has R rows of its own, so that threads can begin and pause apart."""
 
     z: Tensor  # R x d, z_s
@@ -41,12 +50,12 @@ class State(NamedTuple):
     first: Tensor  # R, n_0
 
 
-def up(x: Array) -> Array:
+def round_up(x: Array) -> Array:
     """Rounded up."""
     return np.ceil(x) if isinstance(x, np.ndarray) else x.ceil()
 
 
-@frozen
+@frozen_dataclass
 class GradientAscent(OwnQueries):
     """Fixed-step gradient ascent on estimates whose error shrinks as fast as the distance to the maximizer does.
 
@@ -74,7 +83,7 @@ class GradientAscent(OwnQueries):
 
     def __post_init__(self):
         if self.start is not None:
-            coordinates("start", self.start)
+            check_coordinates("start", self.start)
 
     def validate(self, task: Task, action: Tensor | None, y: Tensor | None) -> None:
         """Check the task against h, N_0 and z_0, and points and answers against the model.
@@ -87,8 +96,8 @@ class GradientAscent(OwnQueries):
             self._feasible(task)
 
     def _feasible(self, task: Task) -> None:
-        (first,) = tensors(self.first(task))
-        worst = int(first_best((first**-0.25 / task.margin)[None]))  # of all trials
+        (first,) = as_tensors(self.first(task))
+        worst = int(argmax_first((first**-0.25 / task.margin)[None]))  # of all trials
         margin, reach = float(task.margin[worst]), self.h * float(first[worst]) ** -0.25  # delta_0
         if not reach <= margin * (1 + GUARD):
             least = math.ceil((self.h / margin) ** 4 - GUARD)
@@ -103,27 +112,27 @@ class GradientAscent(OwnQueries):
         z = task.margin.new_tensor(self.start).expand(len(task.margin), -1)
         off = (z - task.inside(z)).abs().amax(1)
         if float(off.max()) > norm_slack(task.cset.dim):
-            margin = float(task.margin[int(first_best(off[None]))])
+            margin = float(task.margin[int(argmax_first(off[None]))])
             raise ValueError(
                 f"start={self.start!r}; allowed: points of (1 - c_0) X, c_0 = {margin:g}"
             )
 
     def first(self, task: Task) -> Array:
         """N_0, 1 or R, ``light``."""
-        (margin,) = light(task.margin)
+        (margin,) = as_numpy_if_cpu(task.margin)
         if self.N0 is not None:
             return 0.0 * margin + self.N0
         # Departure: the paper's ceil(c_0^-2) + 1 leaves the set, for delta_0 = N_0^{-1/4} must be at most c_0 (E1).
-        return up((self.h / margin) ** 4 - GUARD).clip(min=1.0)
+        return round_up((self.h / margin) ** 4 - GUARD).clip(min=1.0)
 
     def batch(self, task: Task, s: Tensor) -> tuple[Tensor, Tensor]:
         """n_s = ceil((1 - gamma)^{-4 s} N_0) and delta_s = h n_s^{-1/4}, R each. ``s``: R int64."""
-        n = self._length(task, *light(s), self.first(task))
-        return tensors(n, self._width(n))
+        n = self._length(task, *as_numpy_if_cpu(s), self.first(task))
+        return as_tensors(n, self._width(n))
 
     def _length(self, task: Task, s: Array, first: Array) -> Array:
-        sigma, L = light(task.concavity, task.smoothness)
-        return up((1 - sigma / L) ** (-4.0 * s) * first - GUARD)
+        sigma, L = as_numpy_if_cpu(task.concavity, task.smoothness)
+        return round_up((1 - sigma / L) ** (-4.0 * s) * first - GUARD)
 
     def _width(self, n: Array) -> Array:
         return self.h * n**-0.25
@@ -134,7 +143,7 @@ class GradientAscent(OwnQueries):
         Raises:
             ValueError: ``step`` below 1, or too large: numbers of rounds are below 2^63.
         """
-        step, rounds = size("step", step), torch.zeros_like(task.margin)
+        step, rounds = check_size("step", step), torch.zeros_like(task.margin)
         for first in range(0, step, BLOCK):
             s = torch.arange(first, min(first + BLOCK, step), device=rounds.device)
             with np.errstate(over="ignore"):  # beyond what is allowed
@@ -143,16 +152,20 @@ class GradientAscent(OwnQueries):
             few = (counts < 2.0**63).all(1)
             if not bool(few.all()):
                 most = first + int(few.sum())
-                refuse("step", step, f"at most {most} here, which comes within 2^63 rounds")
+                raise_invalid("step", step, f"at most {most} here, which comes within 2^63 rounds")
             rounds = counts[-1]
         return rounds
 
-    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs
+    ) -> AscentState:
         """At z_0, with nothing heard; the horizon is not used."""
-        (first,) = tensors(self.first(task))
+        (first,) = as_tensors(self.first(task))
         return self._begin(self._origin(torch.zeros(trials, task.cset.dim, **tkwargs)), first)
 
-    def restart(self, state: State, task: Task, horizon: int | None, draw: Draw) -> State:
+    def restart(
+        self, state: AscentState, task: Task, horizon: int | None, draw: Draw
+    ) -> AscentState:
         """A new thread at z_0, or with ``warm_start`` where ``state`` stands."""
         z = state.z if self.warm_start else self._origin(torch.zeros_like(state.z))
         return self._begin(z, state.first)
@@ -161,55 +174,59 @@ class GradientAscent(OwnQueries):
         """z_0, R x d."""
         return zero if self.start is None else zero + zero.new_tensor(self.start)
 
-    def _begin(self, z: Tensor, first: Tensor) -> State:
-        z, first = light(z, first)
+    def _begin(self, z: Tensor, first: Tensor) -> AscentState:
+        z, first = as_numpy_if_cpu(z, first)
         xp = np if isinstance(z, np.ndarray) else torch
         g = xp.zeros_like(z)
         zero = g[:, 0]
         none, n = xp.zeros_like(zero, dtype=xp.int64), zero + first
-        z, g, zero, none, n, delta = tensors(z, g, zero, none, n, self._width(n))
-        return State(z, g, zero, zero, zero, zero, none, none, none, n, delta, n)
+        z, g, zero, none, n, delta = as_tensors(z, g, zero, none, n, self._width(n))
+        return AscentState(z, g, zero, zero, zero, zero, none, none, none, n, delta, n)
 
-    def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
+    def select(self, state: AscentState, task: Task, draw: Draw) -> tuple[Tensor, AscentState]:
         """x_t = z_s + delta_s e_j and z_s - delta_s e_j in turn. Returns R x d."""
-        z, k, j, delta = light(state.z, state.k, state.j, state.delta)
+        z, k, j, delta = as_numpy_if_cpu(state.z, state.k, state.j, state.delta)
         sign = 1 - 2 * (k & 1)  # + first
         x = z + unit(j, z.shape[1]) * (sign * delta)[:, None]
-        return tensors(x)[0], state
+        return as_tensors(x)[0], state
 
-    def update(self, state: State, task: Task, x: Tensor, y: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: AscentState, task: Task, x: Tensor, y: Tensor, draw: Draw
+    ) -> AscentState:
         """Credit y_t to its query; after 2 n_s rounds a coordinate is done, after d of them a step is taken. ``y``: R."""
-        up, um, r, t, k, n, y = light(state.up, state.um, state.r, state.t, state.k, state.n, y)
+        up, um, r, t, k, n, y = as_numpy_if_cpu(
+            state.up, state.um, state.r, state.t, state.k, state.n, y
+        )
         odd = (k & 1) * y
         up, um, r, t, k = up + (y - odd), um + odd, r + y, t + 1, k + 1
         pairs = 2 * n
         done = k == pairs
-        if not needed(done):
-            return State(state.z, state.g, *tensors(up, um, r, t, k), *state[7:])
-        z, g, j, s, delta = light(state.z, state.g, state.j, state.s, state.delta)
+        if not any_or_unknown(done):
+            return AscentState(state.z, state.g, *as_tensors(up, um, r, t, k), *state[7:])
+        z, g, j, s, delta = as_numpy_if_cpu(state.z, state.g, state.j, state.s, state.delta)
         xp = np if isinstance(z, np.ndarray) else torch
         here = unit(j, z.shape[1]) & done[:, None]
         g = xp.where(here, ((up - um) / (delta * pairs))[:, None], g)
-        up, um, k = filled(up, done, 0.0), filled(um, done, 0.0), filled(k, done, 0)
+        up, um, k = masked_fill(up, done, 0.0), masked_fill(um, done, 0.0), masked_fill(k, done, 0)
         j = j + done
         last = j == z.shape[1]
-        if needed(last):
-            j, s = filled(j, last, 0), s + last
+        if any_or_unknown(last):
+            j, s = masked_fill(j, last, 0), s + last
             z = xp.where(last[:, None], self._step(task, z, g), z)
-            n = xp.where(last, self._length(task, s, *light(state.first)), n)
+            n = xp.where(last, self._length(task, s, *as_numpy_if_cpu(state.first)), n)
             delta = self._width(n)
-        return State(*tensors(z, g, up, um, r, t, k, j, s, n, delta), state.first)
+        return AscentState(*as_tensors(z, g, up, um, r, t, k, j, s, n, delta), state.first)
 
     def _step(self, task: Task, z: Array, g: Array) -> Array:
         """z_{s+1} = P(z_s + eta_0 g_s) with eta_0 = 1 / L."""
-        (L,) = light(task.smoothness)
-        return light(task.inside(*tensors(z + g / L[:, None])))[0]
+        (L,) = as_numpy_if_cpu(task.smoothness)
+        return as_numpy_if_cpu(task.inside(*as_tensors(z + g / L[:, None])))[0]
 
-    def optimistic(self, state: State) -> Tensor:
+    def optimistic(self, state: AscentState) -> Tensor:
         """r-bar_t = r_t / t + b_0 / sqrt(t), R; b_0, at most 1 with ``clip``, before anything is heard."""
-        r, t = light(state.r, state.t)
+        r, t = as_numpy_if_cpu(state.r, state.t)
         t = t.clip(min=1.0)
-        bar = r / t + over_root(per_trial(self.bonus), t)
+        bar = r / t + divide_by_sqrt(per_trial_values(self.bonus), t)
         if self.clip:
             bar = bar.clip(max=1.0)
-        return tensors(bar)[0]
+        return as_tensors(bar)[0]

@@ -14,19 +14,19 @@ import torch
 from torch import Tensor
 
 from ...core.contracts import Learner
-from ...core.describe import frozen
-from ...core.linalg import needed
+from ...core.describe import frozen_dataclass
+from ...core.linalg import any_or_unknown
 from ...core.streams import Draw
-from ...core.trees import where
-from ...core.validation import refuse, whole
+from ...core.trees import tree_where
+from ...core.validation import check_integer, raise_invalid
 from ..model.task import Task
 from .ascent import GradientAscent
-from .restarted import Restarting, begun
+from .restarted import Restarting, fresh_state
 
 GUARD = 1e-9  # what rounding may take from a length that is rounded down
 
 
-class State(NamedTuple):
+class BOBState(NamedTuple):
     """The base's state, and EXP3 over blocks."""
 
     base: Any
@@ -38,7 +38,7 @@ class State(NamedTuple):
     horizon: int
 
 
-class Plan(NamedTuple):
+class BlockPlan(NamedTuple):
     """What follows from T and d."""
 
     block: int  # H = floor(d sqrt(T)), rounds of a block
@@ -47,17 +47,17 @@ class Plan(NamedTuple):
 
 
 @functools.lru_cache(maxsize=64)
-def plan_for(horizon: int, dim: int) -> Plan:
+def plan_blocks(horizon: int, dim: int) -> BlockPlan:
     """The plan for T rounds in d dimensions."""
     block = math.floor(dim * math.sqrt(horizon))
     q = max(1, math.ceil(math.log(block)))
     lengths = sorted({math.floor(block ** (j / q) + GUARD) for j in range(q + 1)})
     J, blocks = len(lengths), -(-horizon // block)
     gamma = min(1.0, math.sqrt(J * math.log(J) / ((math.e - 1) * blocks)))
-    return Plan(block, tuple(lengths), gamma)
+    return BlockPlan(block, tuple(lengths), gamma)
 
 
-@frozen
+@frozen_dataclass
 class BanditOverBandit(Restarting):
     """Blocks of H rounds; in each the base is begun anew every B rounds, with B drawn by EXP3 that hears a block's mean.
 
@@ -70,24 +70,24 @@ class BanditOverBandit(Restarting):
 
     base: Learner = field(default_factory=GradientAscent)
 
-    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> BOBState:
         """Before the first block.
 
         Raises:
             ValueError: no horizon, or a base whose trials share something.
         """
         if horizon is None:
-            refuse("horizon", horizon, "a number of rounds: BanditOverBandit needs it")
-        horizon = whole("horizon", horizon)
-        base = begun(self.base, trials, task, draw, **tkwargs)
-        J = len(plan_for(horizon, task.cset.dim).lengths)
+            raise_invalid("horizon", horizon, "a number of rounds: BanditOverBandit needs it")
+        horizon = check_integer("horizon", horizon)
+        base = fresh_state(self.base, trials, task, draw, **tkwargs)
+        J = len(plan_blocks(horizon, task.cset.dim).lengths)
         weights = torch.zeros(trials, J, **tkwargs)
         zero, none = weights[:, 0], torch.zeros(trials, dtype=torch.int64, device=weights.device)
-        return State(base, weights, none, zero + 1, zero, 0, horizon)
+        return BOBState(base, weights, none, zero + 1, zero, 0, horizon)
 
-    def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
+    def select(self, state: BOBState, task: Task, draw: Draw) -> tuple[Tensor, BOBState]:
         """Draw a length where a block begins, begin the base anew where its batch is over; the base's choice, R x d."""
-        plan, (base, weights, arm, chance, *rest) = plan_for(state.horizon, task.cset.dim), state
+        plan, (base, weights, arm, chance, *rest) = plan_blocks(state.horizon, task.cset.dim), state
         place = state.rounds % plan.block
         if place == 0:
             p = (1 - plan.gamma) * weights.softmax(1) + plan.gamma / len(plan.lengths)
@@ -98,16 +98,16 @@ class BanditOverBandit(Restarting):
         for j, length in enumerate(plan.lengths[1:], 1):
             if place % length == 0:
                 over = over | (arm == j)
-        if needed(over):
-            base = where(over, self.base.restart(base, task, None, draw), base)
+        if any_or_unknown(over):
+            base = tree_where(over, self.base.restart(base, task, None, draw), base)
         action, base = self.base.select(base, task, draw)
-        return action, State(base, weights, arm, chance, *rest)
+        return action, BOBState(base, weights, arm, chance, *rest)
 
     def update(
-        self, state: State, task: Task, action: Tensor, feedback: Tensor, draw: Draw
-    ) -> State:
+        self, state: BOBState, task: Task, action: Tensor, feedback: Tensor, draw: Draw
+    ) -> BOBState:
         """The base hears; EXP3 does at a block's end. ``feedback``: R."""
-        plan = plan_for(state.horizon, task.cset.dim)
+        plan = plan_blocks(state.horizon, task.cset.dim)
         base = self.base.update(state.base, task, action, feedback, draw)
         heard, weights, rounds = state.heard + feedback, state.weights, state.rounds + 1
         if rounds % plan.block == 0:
@@ -115,9 +115,9 @@ class BanditOverBandit(Restarting):
             gain = plan.gamma / len(plan.lengths) * mean / state.chance
             weights = weights.scatter_add(1, state.arm[:, None], gain[:, None])
             heard = torch.zeros_like(heard)
-        return State(base, weights, state.arm, state.chance, heard, rounds, state.horizon)
+        return BOBState(base, weights, state.arm, state.chance, heard, rounds, state.horizon)
 
-    def restart(self, state: State, task: Task, horizon: int | None, draw: Draw) -> State:
+    def restart(self, state: BOBState, task: Task, horizon: int | None, draw: Draw) -> BOBState:
         """Refused: a draw belongs to a block of the whole run, whose length another horizon would change.
 
         Raises:

@@ -12,21 +12,21 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
-from ...core.linalg import Array, light, tensors
+from ...core.describe import frozen_dataclass
+from ...core.linalg import Array, as_numpy_if_cpu, as_tensors
 from ...core.streams import Draw
 from ..model.task import Task, unit
 from .kiefer import FromZero
 
 
-class State(NamedTuple):
+class EGSState(NamedTuple):
     """Every leaf has R rows of its own, so that trials can begin anew apart."""
 
     z: Tensor  # R x d
     i: Tensor  # R, the step that comes, 1, 2, ... since the start; no integer's type, whose powers torch rounds
 
 
-@frozen
+@frozen_dataclass
 class EGS(FromZero):
     """z <- P(z + (1 / (sigma i)) g_i) with g_i = d y_i sign / h_i e_j from one query at z + sign h_i e_j.
 
@@ -41,27 +41,27 @@ class EGS(FromZero):
 
     h: float = fields.positive(1.0)
 
-    def _begin(self, z: Tensor) -> State:
-        return State(z, z.new_ones(len(z)))
+    def _begin(self, z: Tensor) -> EGSState:
+        return EGSState(z, z.new_ones(len(z)))
 
-    def _query(self, state: State, task: Task, draw: Draw) -> tuple[Array, Array]:
+    def _query(self, state: EGSState, task: Task, draw: Draw) -> tuple[Array, Array]:
         """sign e_j, R x d, drawn uniformly of the 2 d, and h_i, R; both ``light``."""
         d = state.z.shape[1]
-        i, u, c0 = light(state.i, draw.uniform("explore"), task.margin)
+        i, u, c0 = as_numpy_if_cpu(state.i, draw.uniform("explore"), task.margin)
         xp = np if isinstance(i, np.ndarray) else torch
         q = xp.floor(2 * d * u)
         sign = 1 - 2 * (q % 2)  # + where q is even
         return unit(q // 2, d) * sign[:, None], c0.clip(max=self.h * i**-0.25)
 
-    def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
+    def select(self, state: EGSState, task: Task, draw: Draw) -> tuple[Tensor, EGSState]:
         """x_t = z + sign h_i e_j. Returns R x d."""
         side, width = self._query(state, task, draw)
-        return tensors(light(state.z)[0] + side * width[:, None])[0], state
+        return as_tensors(as_numpy_if_cpu(state.z)[0] + side * width[:, None])[0], state
 
-    def update(self, state: State, task: Task, x: Tensor, y: Tensor, draw: Draw) -> State:
+    def update(self, state: EGSState, task: Task, x: Tensor, y: Tensor, draw: Draw) -> EGSState:
         """One step along the estimated gradient, back into X^o(c_0). ``y``: R."""
         side, width = self._query(state, task, draw)
-        z, i, y, sigma = light(state.z, state.i, y, task.concavity)
+        z, i, y, sigma = as_numpy_if_cpu(state.z, state.i, y, task.concavity)
         step = z.shape[1] * y / (width * sigma * i)
-        moved, i = tensors(z + side * step[:, None], i + 1)
-        return State(task.inside(moved), i)
+        moved, i = as_tensors(z + side * step[:, None], i + 1)
+        return EGSState(task.inside(moved), i)

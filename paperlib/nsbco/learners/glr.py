@@ -14,29 +14,29 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.linalg import (
     Array,
     Rows,
     any_on_host,
-    by_trial,
-    light,
+    any_or_unknown,
+    arange_like,
+    as_numpy_if_cpu,
+    as_tensors,
     log,
-    needed,
-    per_trial,
-    places,
-    tensors,
+    per_trial_column,
+    per_trial_values,
 )
 from ...core.streams import Draw
-from ...core.trees import where
-from ...core.validation import refuse
-from ...learners.wrapper import Wrapper, counted, logged, unlogged
+from ...core.trees import tree_where
+from ...core.validation import raise_invalid
+from ...learners.wrapper import Wrapper, count_restarts, empty_log, log_restart
 from ..model.task import Task
+from .ascent import AscentState as Ascent
 from .ascent import GradientAscent
-from .ascent import State as Ascent
 
 
-class State(NamedTuple):
+class GLRState(NamedTuple):
     """Algorithm 2's state, and the means of the pairs of its epoch and of the epoch before."""
 
     base: Ascent
@@ -55,7 +55,7 @@ class State(NamedTuple):
 EPOCH = ("first", "before", "pairs", "low", "high")  # what the state stores of epochs
 
 
-@frozen
+@frozen_dataclass
 class GLR(Wrapper):
     """Algorithm 2, restarted when the last k pair means of an epoch differ from those before, for a k = 1, 2, 4, ....
 
@@ -86,35 +86,37 @@ class GLR(Wrapper):
     def __post_init__(self):
         super().__post_init__()
         if not isinstance(self.base, GradientAscent):
-            refuse("base", self.base, "a GradientAscent, whose epochs the test knows")
+            raise_invalid("base", self.base, "a GradientAscent, whose epochs the test knows")
 
-    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> GLRState:
         """Before the first pair; the horizon is not used."""
         zero = torch.zeros(trials, **tkwargs)
-        none, log = unlogged(trials, device=zero.device)
+        none, log = empty_log(trials, device=zero.device)
         base = self.base.init(trials, task, None, draw, **tkwargs)
-        return State(base, zero, Rows.of(zero[:, None]), *[zero] * 5, none, log, 0)
+        return GLRState(base, zero, Rows.of(zero[:, None]), *[zero] * 5, none, log, 0)
 
-    def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
+    def select(self, state: GLRState, task: Task, draw: Draw) -> tuple[Tensor, GLRState]:
         """Algorithm 2's query, R x d."""
         action, base = self.base.select(state.base, task, draw)
         return action, state._replace(base=base)
 
     def update(
-        self, state: State, task: Task, action: Tensor, feedback: Tensor, draw: Draw
-    ) -> State:
+        self, state: GLRState, task: Task, action: Tensor, feedback: Tensor, draw: Draw
+    ) -> GLRState:
         """Update Algorithm 2; after each pair test, and restart Algorithm 2 where the test alarms. ``feedback``: R."""
         base = self.base.update(state.base, task, action, feedback, draw)
         rounds = state.rounds + 1
         if rounds % 2:
             return state._replace(base=base, up=feedback, rounds=rounds)
-        up, y, *epoch = light(state.up, feedback, *(getattr(state, name) for name in EPOCH))
-        sums, s, now = light(state.sums.view, state.base.s, base.s)
+        up, y, *epoch = as_numpy_if_cpu(
+            state.up, feedback, *(getattr(state, name) for name in EPOCH)
+        )
+        sums, s, now = as_numpy_if_cpu(state.sums.view, state.base.s, base.s)
         total = sums[:, -1] + (up + y) / 2
         alarm = self._alarm(sums, total, *epoch)
         restarts, log = state.restarts, state.log
         over = alarm | (now != s)  # the next pair is the first of an epoch
-        if needed(over):
+        if any_or_unknown(over):
             xp = np if isinstance(over, np.ndarray) else torch
             first, before = epoch[:2]
             n, mean = rounds // 2 - first, (total - before) / (rounds // 2 - first)
@@ -122,12 +124,12 @@ class GLR(Wrapper):
             # of the epoch that ended, see ``EPOCH``; N is 0 after an alarm
             ended = 0 * first + rounds // 2, total, n * ~alarm, mean + least, mean + most
             epoch = [xp.where(over, after, before) for after, before in zip(ended, epoch)]
-        total, alarm, *epoch = tensors(total, alarm, *epoch)
+        total, alarm, *epoch = as_tensors(total, alarm, *epoch)
         if any_on_host(alarm):
-            base = where(alarm, self.base.restart(base, task, None, draw), base)
+            base = tree_where(alarm, self.base.restart(base, task, None, draw), base)
             entry = torch.full_like(restarts, rounds)
-            restarts, log = logged(restarts, log, entry, alarm)
-        return State(base, state.up, state.sums.append(total), *epoch, restarts, log, rounds)
+            restarts, log = log_restart(restarts, log, entry, alarm)
+        return GLRState(base, state.up, state.sums.append(total), *epoch, restarts, log, rounds)
 
     def _alarm(self, sums: Array, total: Array, first: Array, before: Array, *last: Array) -> Array:
         """Whether the mean of the epoch's last k pairs differs from one of the two before it, for any k = 1, 2, 4, ...; R bool.
@@ -140,7 +142,7 @@ class GLR(Wrapper):
             last: N, the least and the largest mean that the epoch before allows, R each.
         """
         P = sums.shape[1]
-        k = 1 << places(P.bit_length(), sums)
+        k = 1 << arange_like(P.bit_length(), sums)
         n = (P - first)[:, None]
         past, rest = sums[:, P - k], n - k
         late = (total[:, None] - past) / k
@@ -149,7 +151,7 @@ class GLR(Wrapper):
         beyond = late - late.clip(low, high)
         ratio = k * rest / n * (late - early) ** 2
         across = k * N / (k + N) * beyond**2
-        level = 2 * by_trial(self.variance) * log(3 * n**1.5 / self.delta)
+        level = 2 * per_trial_column(self.variance) * log(3 * n**1.5 / self.delta)
         return ((ratio > level) & (rest > 0) | (across > level) & (rest >= 0)).any(1)
 
     def _shift(self, task: Task, old: Ascent, new: Ascent) -> tuple[Array, Array]:
@@ -160,11 +162,13 @@ class GLR(Wrapper):
         coordinate, and by (L - sigma) delta_s / 4 in each where f is not quadratic. A pair's mean lies below f(z) by
         sigma / 2 delta_s^2 to L / 2 delta_s^2.
         """
-        z, moved, g, n, delta, width = light(old.z, new.z, new.g, old.n, old.delta, new.delta)
-        sigma, L = light(task.concavity, task.smoothness)
+        z, moved, g, n, delta, width = as_numpy_if_cpu(
+            old.z, new.z, new.g, old.n, old.delta, new.delta
+        )
+        sigma, L = as_numpy_if_cpu(task.concavity, task.smoothness)
         D, d = moved - z, z.shape[1]
         square = (D * D).sum(1)
-        noise = (per_trial(self.variance) / n) ** 0.5 / delta
+        noise = (per_trial_values(self.variance) / n) ** 0.5 / delta
         error = (d**0.5 + (2 * math.log(1 / self.delta)) ** 0.5) * noise
         off = (error + d**0.5 * (L - sigma) * delta / 4) * square**0.5
         along = (g * D).sum(1)
@@ -172,7 +176,7 @@ class GLR(Wrapper):
         most = along + off - sigma / 2 * (square + width**2) + L / 2 * delta**2
         return least, most
 
-    def spread(self, state: State) -> tuple[Tensor, Tensor]:
+    def spread(self, state: GLRState) -> tuple[Tensor, Tensor]:
         """The variance of a pair's mean by successive differences, and the least v that quiets the largest of them; R each.
 
         With D_i = P_i - P_{i-1} for pair means P_i, -D_i D_{i-1} has mean v for independent noise. A jump of f changes one
@@ -183,6 +187,6 @@ class GLR(Wrapper):
         squares = -D[:, 1:] * D[:, :-1]
         return squares.mean(1), squares.amax(1) / (2 * math.log(3 * 2**1.5 / self.delta))
 
-    def report(self, state: State) -> dict[str, Tensor]:
+    def report(self, state: GLRState) -> dict[str, Tensor]:
         """``restarts``, and whether they ``overflow`` the log, R each."""
-        return super().report(state) | counted(state.restarts)
+        return super().report(state) | count_restarts(state.restarts)

@@ -11,18 +11,18 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.streams import Draw
-from ...core.trees import take
-from ...core.validation import finite, whole
-from ...learners.reference import Reference
-from ...learners.reference import State as Heard
+from ...core.trees import tree_take
+from ...core.validation import check_finite, check_integer
+from ...learners.reference import NoState as Heard
+from ...learners.reference import ReferenceRule
 from ..model.task import Task, check_point, check_round, check_task
 
 ANYTIME = 33  # block lengths without a horizon: 2^32 rounds
 
 
-class State(NamedTuple):
+class FullInformationState(NamedTuple):
     """An expert for each block length 2^m, m = 0..O - 1; the last block never ends."""
 
     z: Tensor  # R x O x d, where the experts stand
@@ -30,7 +30,7 @@ class State(NamedTuple):
     rounds: int  # rounds heard
 
 
-@frozen
+@frozen_dataclass
 class FullInformation:
     """Projected gradient ascent, begun anew on every dyadic block, with exponential weights over the blocks that are open.
 
@@ -57,24 +57,30 @@ class FullInformation:
             if gradient.dim() != 2 or gradient.shape[1] != task.cset.dim:
                 shape = tuple(gradient.shape)
                 raise ValueError(f"gradient: shape {shape}; allowed: R x {task.cset.dim}")
-            finite("gradient", gradient)
+            check_finite("gradient", gradient)
 
-    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs
+    ) -> FullInformationState:
         """All experts at 0, with equal weights; the horizon says how many."""
         if horizon is not None:
-            horizon = whole("horizon", horizon)
+            horizon = check_integer("horizon", horizon)
         orders = ANYTIME if horizon is None else horizon.bit_length() + 1
         z = torch.zeros(trials, orders, task.cset.dim, **tkwargs)
-        return State(z, z[:, :, 0], 0)
+        return FullInformationState(z, z[:, :, 0], 0)
 
-    def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
+    def select(
+        self, state: FullInformationState, task: Task, draw: Draw
+    ) -> tuple[Tensor, FullInformationState]:
         """The experts' weighted mean, R x d."""
         return self._mean(state.z, state.logs), state
 
     def _mean(self, z: Tensor, logs: Tensor) -> Tensor:
         return (logs.softmax(1)[:, :, None] * z).sum(1)
 
-    def update(self, state: State, task: Task, x: Tensor, g: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: FullInformationState, task: Task, x: Tensor, g: Tensor, draw: Draw
+    ) -> FullInformationState:
         """Experts are weighed and climb; those whose blocks end begin anew. ``x``, ``g``: R x d."""
         z, t = state.z, state.rounds + 1
         R, O, _ = z.shape
@@ -86,16 +92,16 @@ class FullInformation:
         i = (t - 1) % (1 << torch.arange(O, device=z.device)) + 1  # rounds of each block
         z = z + (g[:, None] - sigma[:, :, None] * away) / (sigma * i)[:, :, None]
         rows = torch.arange(R, device=z.device).repeat_interleave(O)
-        z = take(task, rows).inside(z.flatten(0, 1)).view_as(z)
+        z = tree_take(task, rows).inside(z.flatten(0, 1)).view_as(z)
         ended = min((t & -t).bit_length(), O - 1)  # lengths that divide t: the lowest orders
         fresh = self._mean(z, logs)[:, None].expand(-1, ended, -1)
         z = torch.cat([fresh, z[:, ended:]], 1)
         logs = torch.cat([torch.zeros_like(logs[:, :ended]), logs[:, ended:]], 1)
-        return State(z, logs, t)
+        return FullInformationState(z, logs, t)
 
 
-@frozen
-class Still(Reference):
+@frozen_dataclass
+class StaticBaseline(ReferenceRule):
     """Plays 0 and learns nothing."""
 
     def validate(self, task: Task, action: Tensor | None, y: Tensor | None) -> None:

@@ -12,8 +12,15 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
-from ...core.linalg import Array, filled, light, needed, per_trial, tensors
+from ...core.describe import frozen_dataclass
+from ...core.linalg import (
+    Array,
+    any_or_unknown,
+    as_numpy_if_cpu,
+    as_tensors,
+    masked_fill,
+    per_trial_values,
+)
 from ...core.streams import Draw
 from ...core.validation import LARGEST
 from ..model.task import OwnQueries, Task, unit
@@ -52,7 +59,7 @@ class FromZero(OwnQueries):
         return self._begin(torch.zeros_like(state.z))
 
 
-@frozen
+@frozen_dataclass
 class FiniteDifferences(FromZero):
     """Stochastic approximation by finite differences.
 
@@ -68,7 +75,7 @@ class FiniteDifferences(FromZero):
     h: float = fields.positive(0.25)
 
 
-class State(NamedTuple):
+class KieferWolfowitzState(NamedTuple):
     """Every leaf has R rows of its own, so that trials can begin anew apart."""
 
     z: Tensor  # R x d
@@ -78,7 +85,7 @@ class State(NamedTuple):
     k: Tensor  # R int64, rounds of this iteration, of 2 d
 
 
-@frozen
+@frozen_dataclass
 class KieferWolfowitz(FiniteDifferences):
     """z <- P(z + (1 / (sigma i)) g) with g_j = (y_+ - y_-) / (2 delta_i), every 2 d rounds.
 
@@ -98,41 +105,45 @@ class KieferWolfowitz(FiniteDifferences):
         """Rounds before the first move of the center, or a later one: 2 d each."""
         return 2 * task.cset.dim * step
 
-    def _begin(self, z: Tensor) -> State:
+    def _begin(self, z: Tensor) -> KieferWolfowitzState:
         zero = z.new_zeros(len(z))
-        return State(z, z, zero, zero + 1, torch.zeros_like(zero, dtype=torch.int64))
+        return KieferWolfowitzState(z, z, zero, zero + 1, torch.zeros_like(zero, dtype=torch.int64))
 
     def _clock(self, i: Array) -> Array | float:
         """i, or K in its place."""
         if self.gain is None:
             return i
-        K = per_trial(self.gain)
+        K = per_trial_values(self.gain)
         whole = isinstance(self.gain, Tensor) and not self.gain.is_floating_point()
         return K + 0.0 * i if whole else K  # of whole numbers torch takes powers in float32
 
     def _width(self, task: Task, i: Array) -> Array:
         """delta_i, R or 1."""
-        return light(task.margin)[0].clip(max=self.h * self._clock(i) ** -0.25)
+        return as_numpy_if_cpu(task.margin)[0].clip(max=self.h * self._clock(i) ** -0.25)
 
-    def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
+    def select(
+        self, state: KieferWolfowitzState, task: Task, draw: Draw
+    ) -> tuple[Tensor, KieferWolfowitzState]:
         """x_t = z + delta_i e_1, z - delta_i e_1, z + delta_i e_2, .... Returns R x d."""
-        z, i, k = light(state.z, state.i, state.k)
+        z, i, k = as_numpy_if_cpu(state.z, state.i, state.k)
         sign = 1 - 2 * (k & 1)  # + first
         x = z + unit(k >> 1, z.shape[1]) * (sign * self._width(task, i))[:, None]
-        return tensors(x)[0], state
+        return as_tensors(x)[0], state
 
-    def update(self, state: State, task: Task, x: Tensor, y: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: KieferWolfowitzState, task: Task, x: Tensor, y: Tensor, draw: Draw
+    ) -> KieferWolfowitzState:
         """A coordinate after two rounds, a step after 2 d. ``y``: R."""
-        z, g, up, i, k, y, sigma = light(*state, y, task.concavity)
+        z, g, up, i, k, y, sigma = as_numpy_if_cpu(*state, y, task.concavity)
         xp = np if isinstance(z, np.ndarray) else torch
         second = (k & 1) == 1
         here = unit(k >> 1, z.shape[1]) & second[:, None]
         slope = (up - y) / (2 * self._width(task, i))
         g, up, k = xp.where(here, slope[:, None], g), xp.where(second, up, y), k + 1
         done = k == 2 * z.shape[1]
-        if needed(done):
+        if any_or_unknown(done):
             step = 1 / (sigma * self._clock(i))
-            moved = task.inside(tensors(z + g * step[:, None])[0])
-            z = xp.where(done[:, None], light(moved)[0], z)
-            i, k = i + done, filled(k, done, 0)
-        return State(*tensors(z, g, up, i, k))
+            moved = task.inside(as_tensors(z + g * step[:, None])[0])
+            z = xp.where(done[:, None], as_numpy_if_cpu(moved)[0], z)
+            i, k = i + done, masked_fill(k, done, 0)
+        return KieferWolfowitzState(*as_tensors(z, g, up, i, k))

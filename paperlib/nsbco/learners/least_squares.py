@@ -14,17 +14,17 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
-from ...core.linalg import Rows, rank_one
+from ...core.describe import frozen_dataclass
+from ...core.linalg import Rows, add_rank_one
 from ...core.streams import Draw
-from ...core.validation import refuse, whole
+from ...core.validation import check_integer, raise_invalid
 from ..model.task import OwnQueries, Task
 from .restarted import batch_length
 
 LONGEST = 1 << 40  # the largest window
 
 
-class State(NamedTuple):
+class LeastSquaresState(NamedTuple):
     """The weighted sums, and where to query."""
 
     center: Tensor  # R x d
@@ -35,7 +35,7 @@ class State(NamedTuple):
     rounds: int  # rounds heard
 
 
-@frozen
+@frozen_dataclass
 class LeastSquares(OwnQueries, ABC):
     """What both have in common; a subclass says in ``forget`` how it forgets, and in ``history`` whether the queries are kept.
 
@@ -59,19 +59,23 @@ class LeastSquares(OwnQueries, ABC):
     def __post_init__(self):
         if isinstance(self.W, str):
             if self.W != "oracle":
-                refuse("W", self.W, "oracle, or an integer, at least 1")
+                raise_invalid("W", self.W, "oracle, or an integer, at least 1")
         else:
-            whole("W", self.W, most=LONGEST)
+            check_integer("W", self.W, most=LONGEST)
 
     @abstractmethod
-    def forget(self, state: State, v: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Rows | None]:
+    def forget(
+        self, state: LeastSquaresState, v: Tensor, target: Tensor
+    ) -> tuple[Tensor, Tensor, Rows | None]:
         """Add a query to the statistics, without those that no longer count."""
 
     def rounds_before_step(self, task: Task, step: int = 1) -> int:
         """Rounds before the first move of the center, or a later one: 2 d each."""
         return 2 * task.cset.dim * step
 
-    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs
+    ) -> LeastSquaresState:
         """At 0, with nothing heard.
 
         Raises:
@@ -84,21 +88,25 @@ class LeastSquares(OwnQueries, ABC):
         else:
             W = float(self.W)
         past = Rows.empty(trials, d + 2, **tkwargs) if self.history else None
-        return State(zeros(d), zeros(d + 1, d + 1), zeros(d + 1), zeros() + W, past, 0)
+        return LeastSquaresState(zeros(d), zeros(d + 1, d + 1), zeros(d + 1), zeros() + W, past, 0)
 
-    def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
+    def select(
+        self, state: LeastSquaresState, task: Task, draw: Draw
+    ) -> tuple[Tensor, LeastSquaresState]:
         """center + delta e_1, center - delta e_1, center + delta e_2, .... Returns R x d."""
         x, (j, second) = state.center.clone(), divmod(state.rounds % (2 * task.cset.dim), 2)
         delta = task.margin.clip(max=self.h * state.window**-0.25)
         x[:, j] += -delta if second else delta
         return x, state
 
-    def update(self, state: State, task: Task, x: Tensor, y: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: LeastSquaresState, task: Task, x: Tensor, y: Tensor, draw: Draw
+    ) -> LeastSquaresState:
         """Forget and add; after 2 d rounds the center moves. ``x``: R x d, ``y``: R."""
         v = torch.cat([torch.ones_like(x[:, :1]), x], 1)
         target = y + task.concavity / 2 * x.square().sum(1)
         gram, moment, past = self.forget(state, v, target)
-        gram = rank_one(gram, v, torch.ones_like(y))
+        gram = add_rank_one(gram, v, torch.ones_like(y))
         moment = torch.addcmul(moment, v, target[:, None])
         center, rounds = state.center, state.rounds + 1
         if rounds % (2 * x.shape[1]) == 0:
@@ -109,10 +117,10 @@ class LeastSquares(OwnQueries, ABC):
             # sums that do not factor, or overflow, say nothing of where the maximizer is
             known = (info == 0) & moved.isfinite().all(1)
             center = torch.where(known[:, None], moved, center)
-        return State(center, gram, moment, state.window, past, rounds)
+        return LeastSquaresState(center, gram, moment, state.window, past, rounds)
 
 
-@frozen
+@frozen_dataclass
 class DiscountedLeastSquares(LeastSquares):
     """Least squares with weights (1 - 1/W)^age.
 
@@ -122,13 +130,15 @@ class DiscountedLeastSquares(LeastSquares):
 
     history = False
 
-    def forget(self, state: State, v: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Rows | None]:
+    def forget(
+        self, state: LeastSquaresState, v: Tensor, target: Tensor
+    ) -> tuple[Tensor, Tensor, Rows | None]:
         """The sums with every weight one round older."""
         keep = 1 - 1 / state.window
         return state.gram * keep[:, None, None], state.moment * keep[:, None], None
 
 
-@frozen
+@frozen_dataclass
 class SlidingWindowLeastSquares(LeastSquares):
     """Least squares of the last W queries.
 
@@ -139,14 +149,16 @@ class SlidingWindowLeastSquares(LeastSquares):
 
     history = True
 
-    def forget(self, state: State, v: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Rows | None]:
+    def forget(
+        self, state: LeastSquaresState, v: Tensor, target: Tensor
+    ) -> tuple[Tensor, Tensor, Rows | None]:
         """The sums without the query that is W rounds old now, and the queries with this one."""
         past = state.past.append(torch.cat([v, target[:, None]], 1))
         place = past.n - 1 - state.window.to(torch.int64)
         rows = torch.arange(len(v), device=v.device)
         old = past.view[rows, place.clamp(min=0)]
         weight = torch.where(place >= 0, -1.0, 0.0).to(v)
-        gram = rank_one(state.gram, old[:, :-1], weight)
+        gram = add_rank_one(state.gram, old[:, :-1], weight)
         moment = state.moment + (weight * old[:, -1])[:, None] * old[:, :-1]
         if self.W != "oracle" and past.n == 2 * self.W:
             past = Rows.of(past.view[:, -self.W :])

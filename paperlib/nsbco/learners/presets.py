@@ -16,8 +16,14 @@ import torch
 from torch import Tensor
 
 from ...core.streams import Streams
-from ...core.trees import leaves
-from ...core.validation import array, positive, probability, refuse, whole
+from ...core.trees import list_leaves
+from ...core.validation import (
+    check_array,
+    check_integer,
+    check_positive,
+    check_probability,
+    raise_invalid,
+)
 from ...learners.multiscale import Multiscale
 from ..model.task import Task
 from .ascent import GradientAscent
@@ -29,7 +35,7 @@ MARGIN = 1.25  # above the measured quantile
 def check_ascent(base: GradientAscent) -> None:
     """Raise ValueError for another base than Algorithm 2."""
     if not isinstance(base, GradientAscent):
-        refuse("base", base, "a GradientAscent, of whose bonus tests are multiples")
+        raise_invalid("base", base, "a GradientAscent, of whose bonus tests are multiples")
 
 
 def practical(base: GradientAscent = BASE, A1: float = 1.0, least_order: int = 0) -> Multiscale:
@@ -57,7 +63,9 @@ def printed(base: GradientAscent) -> Multiscale:
 def single_scale(c: float | Tensor, base: GradientAscent = BASE) -> Multiscale:
     """The printed ratios with rho(t) = c / sqrt(t), so that b_0 = c / 3; c: > 0, a number or one a trial."""
     check_ascent(base)
-    c = positive("c", c, 1e-29, 1e28, by_trial=True)  # of which the tests' constants are multiples
+    c = check_positive(
+        "c", c, 1e-29, 1e28, by_trial=True
+    )  # of which the tests' constants are multiples
     if isinstance(c, Tensor) and not c.is_floating_point():
         c = c.double()  # torch would divide into float32
     return Multiscale(replace(base, bonus=c / 3), 54 * c, 18 * c, ("A1", "A2"))
@@ -107,17 +115,17 @@ def calibrate(
     Raises:
         ValueError: a value out of range.
     """
-    noise = array("residuals", residuals).ravel()
+    noise = check_array("residuals", residuals).ravel()
     if not len(noise) or abs(noise).max() > 2:
-        refuse("residuals", residuals, "one or more numbers in [-2, 2]")
-    horizon = whole("horizon", horizon)
-    trials = whole("trials", trials, most=1 << 20)
-    share = probability("share", share)
+        raise_invalid("residuals", residuals, "one or more numbers in [-2, 2]")
+    horizon = check_integer("horizon", horizon)
+    trials = check_integer("trials", trials, most=1 << 20)
+    share = check_probability("share", share)
     check_ascent(base)
     base.validate(task, None, None)
-    for path, leaf in leaves(task, "task"):
+    for path, leaf in list_leaves(task, "task"):
         if isinstance(leaf, Tensor) and leaf.shape[:1] != (1,):
-            refuse(path, leaf, "one row: the task of one trial")
+            raise_invalid(path, leaf, "one row: the task of one trial")
     streams, noise = Streams(seed, range(trials)), torch.from_numpy(noise)
     start = base.start if base.start and any(base.start) else [-1.0] + [0.0] * (task.cset.dim - 1)
     away = torch.tensor([start], dtype=torch.float64)

@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
-from ...core.linalg import light, tensors
+from ...core.describe import frozen_dataclass
+from ...core.linalg import as_numpy_if_cpu, as_tensors
 from ...core.streams import Draw
 from ...learners.wrapper import Wrapper
 
 
-class State(NamedTuple):
+class ReductionState(NamedTuple):
     """The policy's state, and what it heard."""
 
     base: Any
@@ -26,7 +26,7 @@ class State(NamedTuple):
     t: Tensor  # R, rounds; no integer's type, whose powers torch rounds
 
 
-@frozen
+@frozen_dataclass
 class StationaryToWeak(Wrapper):
     """Plays as its base and says r-bar_t = mean of y + rt(t) + e(t), where t rt(t) bounds the base's regret after t rounds.
 
@@ -64,12 +64,16 @@ class StationaryToWeak(Wrapper):
         mean = np.cumsum(self.rt(tau) + 2 * self.e(tau)) / tau
         return self.rt(1.0 * t) + self.e(1.0 * t) + mean[t - 1]
 
-    def init(self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs
+    ) -> ReductionState:
         """The base's, with nothing heard."""
         zero = torch.zeros(trials, **tkwargs)
-        return State(self.base.init(trials, context, horizon, draw, **tkwargs), zero, zero)
+        return ReductionState(self.base.init(trials, context, horizon, draw, **tkwargs), zero, zero)
 
-    def restart(self, state: State, context: Any, horizon: int | None, draw: Draw) -> State:
+    def restart(
+        self, state: ReductionState, context: Any, horizon: int | None, draw: Draw
+    ) -> ReductionState:
         """The base's ``restart``, and where it has none its ``init``; nothing heard."""
         zero = torch.zeros_like(state.total)
         if hasattr(self.base, "restart"):
@@ -77,21 +81,23 @@ class StationaryToWeak(Wrapper):
         else:
             tkwargs = {"dtype": zero.dtype, "device": zero.device}
             base = self.base.init(len(zero), context, horizon, draw, **tkwargs)
-        return State(base, zero, zero)
+        return ReductionState(base, zero, zero)
 
-    def select(self, state: State, context: Any, draw: Draw) -> tuple[Tensor, State]:
+    def select(
+        self, state: ReductionState, context: Any, draw: Draw
+    ) -> tuple[Tensor, ReductionState]:
         """The base's choice."""
         action, base = self.base.select(state.base, context, draw)
-        return action, State(base, state.total, state.t)
+        return action, ReductionState(base, state.total, state.t)
 
     def update(
-        self, state: State, context: Any, action: Tensor, feedback: Tensor, draw: Draw
-    ) -> State:
+        self, state: ReductionState, context: Any, action: Tensor, feedback: Tensor, draw: Draw
+    ) -> ReductionState:
         """The base hears. ``feedback``: R."""
         base = self.base.update(state.base, context, action, feedback, draw)
-        return State(base, state.total + feedback, state.t + 1)
+        return ReductionState(base, state.total + feedback, state.t + 1)
 
-    def optimistic(self, state: State) -> Tensor:
+    def optimistic(self, state: ReductionState) -> Tensor:
         """r-bar_t, after an update, R."""
-        total, t = light(state.total, state.t)
-        return tensors(total / t + self.rt(t) + self.e(t))[0]
+        total, t = as_numpy_if_cpu(state.total, state.t)
+        return as_tensors(total / t + self.rt(t) + self.e(t))[0]

@@ -12,18 +12,18 @@ from torch import Tensor
 
 from ...core import fields
 from ...core.contracts import Tags
-from ...core.describe import frozen
-from ...core.linalg import needed
+from ...core.describe import frozen_dataclass
+from ...core.linalg import any_or_unknown
 from ...core.streams import Draw
-from ...core.trees import where
-from ...core.validation import refuse, whole
+from ...core.trees import tree_where
+from ...core.validation import check_integer, raise_invalid
 from ...learners.wrapper import Wrapper, check_restart
 from ..model.task import Task, check_task
 
 GUARD = 1e-6  # what rounding may add to a length that is rounded up
 
 
-class State(NamedTuple):
+class RestartedState(NamedTuple):
     """The base's state, and where its batches end."""
 
     base: Any
@@ -46,8 +46,8 @@ def batch_length(
         ValueError: no horizon.
     """
     if horizon is None:
-        refuse("horizon", horizon, f"a number of rounds: {needs} needs it")
-    horizon = whole("horizon", horizon)
+        raise_invalid("horizon", horizon, f"a number of rounds: {needs} needs it")
+    horizon = check_integer("horizon", horizon)
     drift = kappa * variation
     # Departure: less a guard, since V_T is a sum whose rounding would make 1025 rounds of 1024.
     length = torch.ceil((horizon / torch.where(drift > 0, drift, 1.0)) ** (2 / 3) - GUARD)
@@ -55,7 +55,7 @@ def batch_length(
     return length.clamp(1, horizon).to(torch.int64)
 
 
-def begun(base: Any, trials: int, context: Any, draw: Draw, **tkwargs) -> Any:
+def fresh_state(base: Any, trials: int, context: Any, draw: Draw, **tkwargs) -> Any:
     """The base's state for R trials that begin anew apart, without a horizon: no epoch lasts for all rounds.
 
     Raises:
@@ -66,7 +66,7 @@ def begun(base: Any, trials: int, context: Any, draw: Draw, **tkwargs) -> Any:
     return state
 
 
-@frozen
+@frozen_dataclass
 class Restarting(Wrapper):
     """A wrapper that restarts its base in ``select`` and asks for a ``Task``.
 
@@ -81,7 +81,7 @@ class Restarting(Wrapper):
         super().__post_init__()
         if not hasattr(self.base, "restart"):
             kind = type(self.base).__name__
-            refuse("base", self.base, f"a learner with restart, which {kind} lacks")
+            raise_invalid("base", self.base, f"a learner with restart, which {kind} lacks")
 
     @property
     def tags(self) -> Tags:
@@ -98,7 +98,7 @@ class Restarting(Wrapper):
         super().validate(task, action, feedback)
 
 
-@frozen
+@frozen_dataclass
 class Restarted(Restarting):
     """The base, begun anew every B = (T / (kappa V_T))^{2/3} rounds: with kappa = 1 an oracle's choice.
 
@@ -115,30 +115,34 @@ class Restarted(Restarting):
 
     kappa: float | Tensor = fields.positive(1.0, by_trial=True)
 
-    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs
+    ) -> RestartedState:
         """Before the first batch; V_T is ``task.variation``.
 
         Raises:
             ValueError: no horizon, or a base whose trials share something.
         """
         length = batch_length(task.variation, horizon, self.kappa).expand(trials)
-        return State(begun(self.base, trials, task, draw, **tkwargs), length, 0)
+        return RestartedState(fresh_state(self.base, trials, task, draw, **tkwargs), length, 0)
 
-    def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
+    def select(
+        self, state: RestartedState, task: Task, draw: Draw
+    ) -> tuple[Tensor, RestartedState]:
         """Begin a batch where one is over; the base's choice, R x d."""
         base, over = state.base, state.rounds % state.length == 0
-        if needed(over):
-            base = where(over, self.base.restart(base, task, None, draw), base)
+        if any_or_unknown(over):
+            base = tree_where(over, self.base.restart(base, task, None, draw), base)
         action, base = self.base.select(base, task, draw)
-        return action, State(base, state.length, state.rounds)
+        return action, RestartedState(base, state.length, state.rounds)
 
     def update(
-        self, state: State, task: Task, action: Tensor, feedback: Tensor, draw: Draw
-    ) -> State:
+        self, state: RestartedState, task: Task, action: Tensor, feedback: Tensor, draw: Draw
+    ) -> RestartedState:
         """The base hears. ``feedback``: R."""
         base = self.base.update(state.base, task, action, feedback, draw)
-        return State(base, state.length, state.rounds + 1)
+        return RestartedState(base, state.length, state.rounds + 1)
 
-    def report(self, state: State) -> dict[str, Tensor]:
+    def report(self, state: RestartedState) -> dict[str, Tensor]:
         """The ``batch`` length, and what the base reports, R each."""
         return super().report(state) | {"batch": state.length}

@@ -11,14 +11,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...core.describe import frozen
-from ...core.linalg import Array, light, needed, per_trial, tensors
+from ...core.describe import frozen_dataclass
+from ...core.linalg import Array, any_or_unknown, as_numpy_if_cpu, as_tensors, per_trial_values
 from ...core.streams import Draw
 from ..model.task import Task
 from .kiefer import FiniteDifferences
 
 
-class State(NamedTuple):
+class SPSAState(NamedTuple):
     """Every leaf has R rows of its own, so that trials can restart apart."""
 
     z: Tensor  # R x d
@@ -27,7 +27,7 @@ class State(NamedTuple):
     k: Tensor  # R int64, rounds of this pair: 0 or 1
 
 
-@frozen
+@frozen_dataclass
 class SPSA(FiniteDifferences):
     """z <- P(z + (1 / (sigma K)) g) with g = d (y_+ - y_-) / (2 delta) u, every two rounds; z starts at 0.
 
@@ -47,37 +47,41 @@ class SPSA(FiniteDifferences):
         """Rounds before the first step of z, or a later one: 2 each, in any dimension."""
         return 2 * step
 
-    def _begin(self, z: Tensor) -> State:
+    def _begin(self, z: Tensor) -> SPSAState:
         zero = z.new_zeros(len(z))
-        return State(z, z, zero, torch.zeros_like(zero, dtype=torch.int64))
+        return SPSAState(z, z, zero, torch.zeros_like(zero, dtype=torch.int64))
 
     def _settings(self, task: Task) -> tuple[Array, Array]:
         """The step a and the width delta, R or 1 each."""
-        c0, L, sigma = light(task.margin, task.smoothness, task.concavity)
-        K = task.cset.dim * L / sigma if self.gain is None else per_trial(self.gain) + 0.0 * sigma
+        c0, L, sigma = as_numpy_if_cpu(task.margin, task.smoothness, task.concavity)
+        K = (
+            task.cset.dim * L / sigma
+            if self.gain is None
+            else per_trial_values(self.gain) + 0.0 * sigma
+        )
         return 1 / (sigma * K), c0.clip(max=self.h * K**-0.25)
 
-    def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
+    def select(self, state: SPSAState, task: Task, draw: Draw) -> tuple[Tensor, SPSAState]:
         """x_t = z + delta u with a new direction u, then z - delta u. Returns R x d."""
-        z, u, k = light(state.z, state.u, state.k)
+        z, u, k = as_numpy_if_cpu(state.z, state.u, state.k)
         xp = np if isinstance(z, np.ndarray) else torch
         first = (k == 0)[:, None]
-        if needed(first):
+        if any_or_unknown(first):
             d = z.shape[1]
-            (coins,) = light(draw.uniform("explore", d))
+            (coins,) = as_numpy_if_cpu(draw.uniform("explore", d))
             u = xp.where(first, (2 * xp.floor(2 * coins) - 1) / d**0.5, u)
         _, delta = self._settings(task)
-        x, u = tensors(z + u * ((1 - 2 * k) * delta)[:, None], u)
+        x, u = as_tensors(z + u * ((1 - 2 * k) * delta)[:, None], u)
         return x, state._replace(u=u)
 
-    def update(self, state: State, task: Task, x: Tensor, y: Tensor, draw: Draw) -> State:
+    def update(self, state: SPSAState, task: Task, x: Tensor, y: Tensor, draw: Draw) -> SPSAState:
         """Store the first reward of a pair; after the second take a step, back into X^o(c_0). ``y``: R."""
-        z, u, up, k, y = light(*state, y)
+        z, u, up, k, y = as_numpy_if_cpu(*state, y)
         xp = np if isinstance(z, np.ndarray) else torch
         second = k == 1
-        if needed(second):
+        if any_or_unknown(second):
             a, delta = self._settings(task)
             step = a * z.shape[1] * (up - y) / (2 * delta)
-            (moved,) = light(task.inside(*tensors(z + u * step[:, None])))
+            (moved,) = as_numpy_if_cpu(task.inside(*as_tensors(z + u * step[:, None])))
             z = xp.where(second[:, None], moved, z)
-        return State(*tensors(z, u, xp.where(second, up, y), 1 - k))
+        return SPSAState(*as_tensors(z, u, xp.where(second, up, y), 1 - k))

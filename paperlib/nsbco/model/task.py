@@ -9,8 +9,15 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from ...core.contracts import Tags
-from ...core.linalg import Array, places
-from ...core.validation import finite, norm_slack, number, positive, refuse, size
+from ...core.linalg import Array, arange_like
+from ...core.validation import (
+    check_finite,
+    check_number,
+    check_positive,
+    check_size,
+    norm_slack,
+    raise_invalid,
+)
 
 
 class Task(NamedTuple):
@@ -34,21 +41,23 @@ class Task(NamedTuple):
 def check_task(task: Any) -> None:
     """Raise ValueError for a context that is no ``Task``, or whose numbers are out of range."""
     if not isinstance(task, Task):
-        refuse("context", task, "a Task: a set, margin, smoothness, concavity and variation")
+        raise_invalid("context", task, "a Task: a set, margin, smoothness, concavity and variation")
     if not (hasattr(task.cset, "project") and hasattr(task.cset, "D")):
-        refuse("cset", task.cset, "a Ball, a Box, or another set that can be projected on")
-    size("cset.dim", task.cset.dim)
+        raise_invalid("cset", task.cset, "a Ball, a Box, or another set that can be projected on")
+    check_size("cset.dim", task.cset.dim)
     if not isinstance(task.cset.D, Tensor) or task.cset.D.dim() > 1:
-        refuse("cset.D", task.cset.D, "a tensor of one number, or of one for each trial")
+        raise_invalid("cset.D", task.cset.D, "a tensor of one number, or of one for each trial")
     for name in Task._fields[1:]:
         if not isinstance(getattr(task, name), Tensor):
-            refuse(name, getattr(task, name), "a tensor of one number, or of one for each trial")
+            raise_invalid(
+                name, getattr(task, name), "a tensor of one number, or of one for each trial"
+            )
     if task.margin.device.type == "meta":
         return
-    number("margin", task.margin, 1e-9, 1 - 1e-9, by_trial=True)  # c_0
-    positive("smoothness", task.smoothness, by_trial=True)
-    positive("concavity", task.concavity, by_trial=True)
-    number("variation", task.variation, 0.0, by_trial=True)
+    check_number("margin", task.margin, 1e-9, 1 - 1e-9, by_trial=True)  # c_0
+    check_positive("smoothness", task.smoothness, by_trial=True)
+    check_positive("concavity", task.concavity, by_trial=True)
+    check_number("variation", task.variation, 0.0, by_trial=True)
     if not bool((task.concavity < task.smoothness).all()):
         gamma = float(task.contraction().max())
         # E18: with gamma = 1 the epochs would be infinite
@@ -65,10 +74,10 @@ def check_point(task: Task, action: Tensor) -> None:
         raise ValueError(
             f"action: shape {tuple(action.shape)}; allowed: points of {task.cset.dim} numbers"
         )
-    finite("action", action)
+    check_finite("action", action)
     slack = norm_slack(task.cset.dim)
     if action.device.type != "meta" and not bool(task.cset.contains(action, slack).all()):
-        refuse("action", action.tolist(), f"points of the {type(task.cset).__name__}")
+        raise_invalid("action", action.tolist(), f"points of the {type(task.cset).__name__}")
 
 
 def check_answer(y: Tensor) -> None:
@@ -77,7 +86,7 @@ def check_answer(y: Tensor) -> None:
         return
     if not bool((y.abs() <= 1 + 1e-12).all()):
         bad = y[~(y.abs() <= 1 + 1e-12)][0].item()
-        refuse("reward", bad, "numbers in [-1, 1]; y_range maps others into it")
+        raise_invalid("reward", bad, "numbers in [-1, 1]; y_range maps others into it")
 
 
 def check_round(task: Any, action: Tensor | None, y: Tensor | None) -> None:
@@ -106,4 +115,4 @@ class OwnQueries:
 
 def unit(j: Array, dim: int) -> Array:
     """e_j as R x d bool. ``j``: R."""
-    return places(dim, j) == j[:, None]
+    return arange_like(dim, j) == j[:, None]

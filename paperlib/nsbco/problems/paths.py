@@ -14,8 +14,8 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ...core import fields
-from ...core.describe import frozen
-from ...core.validation import refuse, size
+from ...core.describe import frozen_dataclass
+from ...core.validation import check_size, raise_invalid
 
 VALUE = 0.5  # b_t, the value at the maximizer, where a path does not say
 
@@ -47,8 +47,8 @@ class Path(ABC):
         return np.array([self.values])
 
 
-@frozen
-class Several(Path):
+@frozen_dataclass
+class MixedPaths(Path):
     """Different paths in one batch: the first ``counts[0]`` trials have the first path, and so on.
 
     The number of library calls decides the cost of a round with few trials. Several runs that differ in the path alone therefore
@@ -76,13 +76,15 @@ class Several(Path):
     drawn = True
 
     def __post_init__(self):
-        single = lambda path: isinstance(path, Path) and not isinstance(path, Several)
+        single = lambda path: isinstance(path, Path) and not isinstance(path, MixedPaths)
         if not (isinstance(self.paths, tuple) and all(map(single, self.paths))):
-            refuse("paths", self.paths, "a tuple of paths, none of them Several")
+            raise_invalid("paths", self.paths, "a tuple of paths, none of them Several")
         if not (isinstance(self.counts, tuple) and len(self.counts) == len(self.paths) > 0):
-            refuse("counts", self.counts, f"a tuple of {len(self.paths)}, one count for each path")
+            raise_invalid(
+                "counts", self.counts, f"a tuple of {len(self.paths)}, one count for each path"
+            )
         for count in self.counts:
-            size("counts", count)
+            check_size("counts", count)
 
     def limits(self, part):
         """Each trial's own."""
@@ -117,23 +119,23 @@ class Several(Path):
         return np.concatenate([self.paths[i].value(row, t, horizon) for i, row in part])
 
 
-def along(first: np.ndarray, dim: int) -> np.ndarray:
+def on_first_axis(first: np.ndarray, dim: int) -> np.ndarray:
     """Points on the first axis, ... x d. ``first``: ..., the first coordinate."""
     points = np.zeros((*first.shape, dim))
     points[..., 0] = first
     return points
 
 
-@frozen
+@frozen_dataclass
 class Stationary(Path):
     """theta = A e_1: nothing moves, V_T = 0."""
 
     def theta(self, part, t, horizon, dim, reach):
         """A e_1."""
-        return along(np.full((1, len(t)), reach), dim)
+        return on_first_axis(np.full((1, len(t)), reach), dim)
 
 
-@frozen
+@frozen_dataclass
 class Abrupt(Path):
     """S segments, on which theta is A e_1 and -A e_1 in turn.
 
@@ -163,10 +165,10 @@ class Abrupt(Path):
     def theta(self, part, t, horizon, dim, reach):
         """A e_1, after an odd number of changes -A e_1."""
         count = (part[:, :, None] <= t).sum(1)
-        return along(reach * (1.0 - 2.0 * (count & 1)), dim)
+        return on_first_axis(reach * (1.0 - 2.0 * (count & 1)), dim)
 
 
-@frozen
+@frozen_dataclass
 class Step(Path):
     """theta = A e_1 before round ``at``, counted from 0, and -A e_1 from it on.
 
@@ -181,10 +183,10 @@ class Step(Path):
 
     def theta(self, part, t, horizon, dim, reach):
         """A e_1 or -A e_1."""
-        return along(np.where(t < self.at, reach, -reach)[None], dim)
+        return on_first_axis(np.where(t < self.at, reach, -reach)[None], dim)
 
 
-@frozen
+@frozen_dataclass
 class Alternation(Path):
     """theta = A e_1 and -A e_1 in turn, each for ``period`` rounds.
 
@@ -199,19 +201,19 @@ class Alternation(Path):
 
     def theta(self, part, t, horizon, dim, reach):
         """A e_1 or -A e_1."""
-        return along((reach * (1.0 - 2.0 * (t // self.period % 2)))[None], dim)
+        return on_first_axis((reach * (1.0 - 2.0 * (t // self.period % 2)))[None], dim)
 
 
-@frozen
+@frozen_dataclass
 class Dyadic(Path):
     """Changes at the quarters of T, next to which blocks begin (2^n - 1): what not to do, and shown for that reason alone."""
 
     def theta(self, part, t, horizon, dim, reach):
         """A e_1 and -A e_1 in turn."""
-        return along((reach * (1.0 - 2.0 * (4 * t // horizon % 2)))[None], dim)
+        return on_first_axis((reach * (1.0 - 2.0 * (4 * t // horizon % 2)))[None], dim)
 
 
-@frozen
+@frozen_dataclass
 class Level(Stationary):
     """theta = A e_1 for ever, and b_t = .4 + amplitude sin(2 pi cycles t / T): what moves does not matter.
 
@@ -242,7 +244,7 @@ STATIONARY = Stationary()
 # Paths on which the maximizer moves all the time --------------------------------------------------------------
 
 
-@frozen
+@frozen_dataclass
 class Rotation(Path):
     """theta = A (cos phi, sin phi) with phi from 0 to V / A at constant speed; d >= 2.
 
@@ -270,7 +272,7 @@ class Rotation(Path):
         return points
 
 
-@frozen
+@frozen_dataclass
 class Ramp(Path):
     """theta_1 falls from A at constant speed, by as much as makes V_T the number asked for, at most 2 A.
 
@@ -291,12 +293,14 @@ class Ramp(Path):
         """
         found = lambda fall: vary(np.full((1, 1), fall)) - self.V
         if found(2 * reach) < 0:
-            refuse("V", self.V, f"at most {found(2 * reach) + self.V:g}, what leads from A to -A")
+            raise_invalid(
+                "V", self.V, f"at most {found(2 * reach) + self.V:g}, what leads from A to -A"
+            )
         return np.full((1, 1), brentq(found, 0.0, 2 * reach, xtol=1e-15))
 
     def theta(self, part, t, horizon, dim, reach):
         """On a line."""
-        return along(reach - part * t / max(horizon - 1, 1), dim)
+        return on_first_axis(reach - part * t / max(horizon - 1, 1), dim)
 
 
 class _Wave(Path):
@@ -311,11 +315,13 @@ class _Wave(Path):
         found = lambda count: vary(np.full((1, 1), count)) - self.V
         most = horizon / 8
         if horizon < 16 or found(most) < 0:
-            refuse("V", self.V, f"what a wave attains in {horizon} rounds, at least 8 a period")
+            raise_invalid(
+                "V", self.V, f"what a wave attains in {horizon} rounds, at least 8 a period"
+            )
         return np.full((1, 1), brentq(found, 0.0, most, xtol=1e-13, rtol=1e-14))
 
 
-@frozen
+@frozen_dataclass
 class Triangle(_Wave):
     """theta_1 runs between A and -A at constant speed.
 
@@ -331,10 +337,10 @@ class Triangle(_Wave):
     def theta(self, part, t, horizon, dim, reach):
         """From A e_1 on."""
         phase = part * t / max(horizon - 1, 1) % 2
-        return along(reach * (2 * abs(1 - phase) - 1), dim)
+        return on_first_axis(reach * (2 * abs(1 - phase) - 1), dim)
 
 
-@frozen
+@frozen_dataclass
 class Sinusoid(_Wave):
     """theta_1 = A sin(2 pi K t / T).
 
@@ -349,10 +355,10 @@ class Sinusoid(_Wave):
 
     def theta(self, part, t, horizon, dim, reach):
         """From 0 on."""
-        return along(reach * np.sin(2 * math.pi * part * t / horizon), dim)
+        return on_first_axis(reach * np.sin(2 * math.pi * part * t / horizon), dim)
 
 
-@frozen
+@frozen_dataclass
 class Walk(Path):
     """A Gaussian random walk from 0, reflected at the sphere of radius A.
 

@@ -18,13 +18,13 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
-from ...core.linalg import chosen_mean, dot, light, tensors
+from ...core.describe import frozen_dataclass
+from ...core.linalg import as_numpy_if_cpu, as_tensors, dot, take_mean
 from ...core.streams import Draw
-from ...core.validation import is_number, one_of, positive, refuse, whole
+from ...core.validation import check_in, check_integer, check_positive, is_number, raise_invalid
 from ...maths.sets import Ball, Box
 from ..model.task import Task
-from .paths import STATIONARY, Path, Several
+from .paths import STATIONARY, MixedPaths, Path
 
 NOISES = ("uniform", "bernoulli", "rademacher")
 SETS = {"ball": Ball, "box": Box}
@@ -39,7 +39,7 @@ def _blocks(rounds: int) -> Iterator[np.ndarray]:
     return (np.arange(i, min(i + BLOCK, rounds)) for i in range(0, rounds, BLOCK))
 
 
-class World(NamedTuple):
+class DriftInstance(NamedTuple):
     """What the learner is told, and what it is not."""
 
     task: Task
@@ -51,7 +51,7 @@ class World(NamedTuple):
     ahead: SimpleNamespace
 
 
-@frozen
+@frozen_dataclass
 class QuadraticDrift:
     """A drifting quadratic.
 
@@ -82,22 +82,22 @@ class QuadraticDrift:
 
     def __post_init__(self):
         if not isinstance(self.path, Path):
-            refuse("path", self.path, "a path of nsbco.problems, such as Abrupt(5)")
+            raise_invalid("path", self.path, "a path of nsbco.problems, such as Abrupt(5)")
         if self.environment is not None:
-            whole("environment", self.environment, 0)
-            if isinstance(self.path, Several):
-                refuse(
+            check_integer("environment", self.environment, 0)
+            if isinstance(self.path, MixedPaths):
+                raise_invalid(
                     "environment", self.environment, "None with Several, which has several paths"
                 )
         several = isinstance(self.curvature, tuple) and len(self.curvature) == self.dim
         if not (several or is_number(self.curvature)):
-            refuse("curvature", self.curvature, f"a number, or a tuple of {self.dim}")
+            raise_invalid("curvature", self.curvature, f"a number, or a tuple of {self.dim}")
         for h in self.curvature if several else [self.curvature]:
-            positive("curvature", h)
+            check_positive("curvature", h)
         if not self.diagonal.min() < self.smoothness:
             above = f"above sigma={self.diagonal.min():g}, so that gamma = sigma / L lies in (0, 1)"
-            refuse("smoothness", self.smoothness, above)
-        for path in self.path.paths if isinstance(self.path, Several) else (self.path,):
+            raise_invalid("smoothness", self.smoothness, above)
+        for path in self.path.paths if isinstance(self.path, MixedPaths) else (self.path,):
             self._bounded(path)
 
     @property
@@ -122,7 +122,7 @@ class QuadraticDrift:
                 "allowed: within [-1, 1]"
             )
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> DriftInstance:
         """The paths of all trials, and V_T of each.
 
         Raises:
@@ -144,16 +144,16 @@ class QuadraticDrift:
         cset = SETS[self.cset].of(self.dim, **tkwargs)
         task = Task(cset, one(self.margin), one(self.smoothness), one(sigma), V)
         H = torch.tensor(self.diagonal, **tkwargs)
-        return World(task, part, H, horizon, SimpleNamespace(block=-1))
+        return DriftInstance(task, part, H, horizon, SimpleNamespace(block=-1))
 
     def part(self, seeds: list[int], horizon: int) -> np.ndarray:
         """The numbers from which the centers are computed, a row a seed, or 1 where the trials share the path."""
         vary = lambda part: float(self.variation(part, horizon)[0])
         return self.path.begin(seeds, horizon, self.dim, 1 - self.margin, vary)
 
-    def context(self, world: World, t: int) -> Task:
+    def context(self, instance: DriftInstance, t: int) -> Task:
         """The set and the bounds, the same in all rounds."""
-        return world.task
+        return instance.task
 
     def centers(self, part: Any, t: np.ndarray, horizon: int) -> np.ndarray:
         """theta in the rounds ``t``, R x n x d or 1 x n x d."""
@@ -185,54 +185,54 @@ class QuadraticDrift:
             norm, best = np.sqrt((theta * theta).sum(-1)), self.path.value(part, t, horizon)
             if not (norm <= reach * (1 + ROUNDING)).all():  # nor is nan
                 allowed = f"centers of norm at most 1 - margin={reach:g}"
-                refuse("path", self.path, f"{allowed}, not {norm.max():g}")
+                raise_invalid("path", self.path, f"{allowed}, not {norm.max():g}")
             for (low, high), values in zip(limits.repeat(len(best) // len(limits), 0), best):
                 if not (low - ROUNDING <= values.min() and values.max() <= high + ROUNDING):
                     allowed = f"values b_t from {low:g} to {high:g}, as it declares"
                     found = f"{values.min():g} to {values.max():g}"
-                    refuse("path", self.path, f"{allowed}, not {found}")
+                    raise_invalid("path", self.path, f"{allowed}, not {found}")
 
-    def theta(self, world: World, t: int) -> Tensor:
+    def theta(self, instance: DriftInstance, t: int) -> Tensor:
         """The maximizer of round t, R x d or 1 x d."""
-        return self._ahead(world, t).theta[t % AHEAD]
+        return self._ahead(instance, t).theta[t % AHEAD]
 
-    def best(self, world: World, t: int) -> Tensor:
+    def best(self, instance: DriftInstance, t: int) -> Tensor:
         """b_t, the best value, R or 1."""
-        return self._ahead(world, t).best[t % AHEAD]
+        return self._ahead(instance, t).best[t % AHEAD]
 
-    def _ahead(self, world: World, t: int) -> SimpleNamespace:
-        found = world.ahead
+    def _ahead(self, instance: DriftInstance, t: int) -> SimpleNamespace:
+        found = instance.ahead
         if found.block != t // AHEAD:
             begin = t - t % AHEAD
-            rounds = np.arange(begin, max(min(begin + AHEAD, world.horizon), t + 1))
-            theta = self.centers(world.path, rounds, world.horizon).swapaxes(0, 1)
-            best = self.path.value(world.path, rounds, world.horizon).T
-            each = lambda x: torch.from_numpy(x.copy()).to(world.curvature).unbind()
+            rounds = np.arange(begin, max(min(begin + AHEAD, instance.horizon), t + 1))
+            theta = self.centers(instance.path, rounds, instance.horizon).swapaxes(0, 1)
+            best = self.path.value(instance.path, rounds, instance.horizon).T
+            each = lambda x: torch.from_numpy(x.copy()).to(instance.curvature).unbind()
             found.block, found.theta, found.best = t // AHEAD, each(theta), each(best)
         return found
 
     def respond(
-        self, world: World, t: int, action: Tensor, wants: str, draw: Draw
+        self, instance: DriftInstance, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
         """y_t, R, or the gradient of f_t, R x d, at the points ``action``, R x d; and f_t's best value less f_t's there, R."""
-        one_of("wants", wants, ("reward", "gradient"))
-        x, H, theta, best = light(
-            action, world.curvature, self.theta(world, t), self.best(world, t)
+        check_in("wants", wants, ("reward", "gradient"))
+        x, H, theta, best = as_numpy_if_cpu(
+            action, instance.curvature, self.theta(instance, t), self.best(instance, t)
         )
         away = x - theta
         pull = H * away
         gap = dot(pull, away) / 2
         if wants == "gradient":
-            return tensors(-pull, gap)
-        f, (u,) = best - gap, light(draw.uniform("reward"))
+            return as_tensors(-pull, gap)
+        f, (u,) = best - gap, as_numpy_if_cpu(draw.uniform("reward"))
         if self.noise == "uniform":
-            return tensors(f + self.amplitude * (2 * u - 1), gap)
+            return as_tensors(f + self.amplitude * (2 * u - 1), gap)
         least = 0.5 if self.noise == "rademacher" else (1 + f) / 2
         sign = 2 * (u < least) - 1 + 0.0 * f
-        return tensors(f + self.amplitude * sign if self.noise == "rademacher" else sign, gap)
+        return as_tensors(f + self.amplitude * sign if self.noise == "rademacher" else sign, gap)
 
 
-class GridWorld(NamedTuple):
+class GridInstance(NamedTuple):
     """Arms, and the means of all rounds."""
 
     arms: Tensor  # 1 x K x 1
@@ -240,7 +240,7 @@ class GridWorld(NamedTuple):
     variation: Tensor  # R or 1, V_T = sum over t of max over arms of |f_{t+1} - f_t|
 
 
-@frozen
+@frozen_dataclass
 class GridDrift:
     """f_t(x) = b_t - (x - theta_t)^2 / 2 on K points evenly spaced in [-1, 1], with uniform noise.
 
@@ -266,7 +266,7 @@ class GridDrift:
         """The same on the whole interval."""
         return QuadraticDrift(self.path, 1, amplitude=self.amplitude, environment=self.environment)
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> GridWorld:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> GridInstance:
         """The means of all arms in all rounds.
 
         Raises:
@@ -275,7 +275,9 @@ class GridDrift:
         paths = trials if self.path.drawn and self.environment is None else 1
         if horizon * int(self.arms) * paths > STORED:
             most = STORED // (self.arms * paths)
-            refuse("horizon", horizon, f"at most {most} with {self.arms} arms, {paths} paths")
+            raise_invalid(
+                "horizon", horizon, f"at most {most} with {self.arms} arms, {paths} paths"
+            )
         line, t = self.line(), np.arange(horizon)
         part = line.init(trials, horizon, draw, **tkwargs).path
         points = np.linspace(-1.0, 1.0, self.arms)
@@ -283,17 +285,17 @@ class GridDrift:
         means = line.path.value(part, t, horizon)[:, :, None] - (points - theta) ** 2 / 2
         V = abs(np.diff(means, axis=1)).max(2).sum(1)
         tensor = lambda x: torch.from_numpy(np.ascontiguousarray(x)).to(**tkwargs)
-        return GridWorld(tensor(points[None, :, None]), tensor(means), tensor(V))
+        return GridInstance(tensor(points[None, :, None]), tensor(means), tensor(V))
 
-    def context(self, world: GridWorld, t: int) -> Tensor:
+    def context(self, instance: GridInstance, t: int) -> Tensor:
         """The arms, 1 x K x 1."""
-        return world.arms
+        return instance.arms
 
     def respond(
-        self, world: GridWorld, t: int, action: Tensor, wants: str, draw: Draw
+        self, instance: GridInstance, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
         """y_t and the best arm's mean less the played one's, R each. ``action``: R indices."""
-        one_of("wants", wants, ("reward",))
-        means = world.means[:, t]
-        f = chosen_mean(means, action)
+        check_in("wants", wants, ("reward",))
+        means = instance.means[:, t]
+        f = take_mean(means, action)
         return f + self.amplitude * (2 * draw.uniform("reward") - 1), means.amax(1) - f

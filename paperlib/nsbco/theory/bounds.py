@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from ... import stats
-from ...checks import Check, Expected, statement, unless
+from ...checks import Check, Expected, statement, vacuous_unless
 from ..model.task import Task
 from . import constants as theory
 from .constants import PAPER, ROUNDING, TRIVIAL, Setting, Weak, first_horizon
@@ -100,14 +100,16 @@ def variation_budget(changes: Any, drift: Any, budget: float) -> Check:
     "Algorithm 1, printed constants",
     f"{PAPER}, Lemma 3.1 and Algorithm 1; first horizons: ``firing``",
 )
-def silent(restarts: Any) -> Check:
+def no_false_alarm(restarts: Any) -> Check:
     """No test fires at a horizon below the first at which one can. Flags constants with which tests do.
 
     Args:
         restarts: R, counts of the runs.
     """
     count = np.asarray(restarts, float)
-    return silent.statement.check("restarts = 0", {"trials": len(count)}, count, 0.0 * count)
+    return no_false_alarm.statement.check(
+        "restarts = 0", {"trials": len(count)}, count, 0.0 * count
+    )
 
 
 @statement("Lemma 2.2, exponents", f"{PAPER}, Lemma 2.2 and Theorem 3.4, with lambda^{{1/3}} (E10)")
@@ -144,7 +146,7 @@ def exponent(
         kind=Expected,
         lower=found.low,
     )
-    return unless(bound < most, check)
+    return vacuous_unless(bound < most, check)
 
 
 @statement(
@@ -183,4 +185,4 @@ def theorem_3_4(
         trivial=TRIVIAL * T[-1],
         informative_from=None if math.isinf(first) else math.ceil(first),
     )
-    return unless(bool(informs), check)
+    return vacuous_unless(bool(informs), check)

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ...core import fields
-from ...core.describe import frozen
-from ...core.validation import number
+from ...core.describe import frozen_dataclass
+from ...core.validation import check_number
 from ..model.task import Task
 
 PAPER = "Wang (2025)"
@@ -30,7 +30,7 @@ TRIVIAL = 2.0  # how far two numbers of [-1, 1] can be apart
 PRINTED, CORRECTED = 2 / 3, 1 / 3
 
 
-@frozen
+@frozen_dataclass
 class Setting:
     """What enters the bounds. The last five sharpen the numeric version alone, see ``deviation``.
 
@@ -58,7 +58,7 @@ class Setting:
             raise ValueError(
                 f"concavity / smoothness={self.gamma:g}; allowed: gamma in (0, 1), or epochs would not end"
             )
-        number("N0", self.first, (self.h / self.margin) ** 4 * (1 - 1e-6))
+        check_number("N0", self.first, (self.h / self.margin) ** 4 * (1 - 1e-6))
 
     @classmethod
     def of(cls, task: Task, h: float = 0.25, **more: Any) -> "Setting":
@@ -173,7 +173,7 @@ def weak_printed(s: Setting, horizon: float) -> Weak:
     return Weak(2 * k, 6 * k, 6 * k)
 
 
-def epochs_most(s: Setting, t: Any) -> Any:
+def largest_epoch_count(s: Setting, t: Any) -> Any:
     """S = 2 + ln(max(1, t / (2 d N_0))) / (4 ln(1 / q)), at least ``s.epochs(t)`` (E6). ``t``: a number or an array."""
     full = np.maximum(1.0, np.asarray(t, float) / (2 * s.dim * s.first))
     return 2 + np.log(full) / (4 * math.log(1 / s.q))
@@ -186,7 +186,7 @@ def bonus_corrected(s: Setting, horizon: float, t: Any = None) -> Any:
     ||z_s - x*_1|| <= K n_s^{-1/4} + S sqrt(d) Delta n_{s-1}^{1/4} / (L h) in the last two terms, with
     K = (2 N_0)^{1/4} B_X + 2^{1/4} (S / q) sqrt(d) (2 sqrt(l) / h + L h / 2) / L (E3-E8). For h = 1 the specification's.
     """
-    S = epochs_most(s, horizon if t is None else t)
+    S = largest_epoch_count(s, horizon if t is None else t)
     d, L, h, root = s.dim, s.smoothness, s.h, math.sqrt(s.logarithm(horizon))
     noise = math.sqrt(d) * (2 * root / h + L * h / 2) / L
     K = (2 * s.first) ** 0.25 * s.diameter + 2**0.25 * (S / s.q) * noise

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.linalg import ROUNDING
 from ...core.streams import Draw
-from ..model import Heard, Task
-from .onepoint import Epoch, OnePoint, State
+from ..model import LossMoments, Task
+from .onepoint import EpochConstants, OnePoint, OnePointState
 
 MOST = 10_000  # Frank-Wolfe steps at the end of a block
 
@@ -32,10 +32,10 @@ class BlockState(NamedTuple):
     rounds: int  # t - 1, rounds of this epoch
     horizon: int  # of this epoch
     oracle: Tensor  # R, oracle calls so far
-    heard: Heard
+    heard: LossMoments
 
 
-@frozen
+@frozen_dataclass
 class BlockPFBCO(OnePoint):
     """Plays around one center for round(sqrt(T)) rounds, then minimizes F by Frank-Wolfe with exact line search.
 
@@ -43,13 +43,13 @@ class BlockPFBCO(OnePoint):
     It looks at its tensors, a convergence test a step at the end of a block, so that it works on the host.
     """
 
-    def constants(self, task: Task, horizon: int, bound: Tensor) -> Epoch:
+    def constants(self, task: Task, horizon: int, bound: Tensor) -> EpochConstants:
         """delta, alpha = delta / r and eta."""
         n = task.cset.dim
         delta = torch.full_like(task.cset.D[:1], self.c * horizon**-0.25)
         Q = ((n * bound / self.c) ** 2 + task.grad_bound**2).sqrt()
         eta = math.sqrt(2) * task.cset.D * horizon**-0.75 / Q
-        return Epoch(delta, delta / task.cset.r, eta)
+        return EpochConstants(delta, delta / task.cset.r, eta)
 
     def init(
         self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs
@@ -63,7 +63,7 @@ class BlockPFBCO(OnePoint):
         return self._blocks(super().restart(state, task, horizon, draw), horizon, state.oracle)
 
     @staticmethod
-    def _blocks(state: State, horizon: int, oracle: Tensor) -> BlockState:
+    def _blocks(state: OnePointState, horizon: int, oracle: Tensor) -> BlockState:
         block = torch.zeros_like(state.x)
         return BlockState(**state._asdict(), block=block, horizon=horizon, oracle=oracle)
 

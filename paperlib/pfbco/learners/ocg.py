@@ -12,11 +12,11 @@ from torch import Tensor
 
 from ...core import fields
 from ...core.contracts import Tags
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.streams import Draw
 from ..model import Task
-from .onepoint import check_task, point, prepare
-from .pfbco import untie
+from .onepoint import check_inputs, check_point, check_task
+from .pfbco import keep_on_zero_gradient
 
 
 class OCGState(NamedTuple):
@@ -29,7 +29,7 @@ class OCGState(NamedTuple):
     rounds: int  # t - 1, rounds of this epoch
 
 
-@frozen
+@frozen_dataclass
 class StochOCG:
     """Frank-Wolfe on the regularized sum of noisy gradients; plays x_t itself.
 
@@ -58,7 +58,7 @@ class StochOCG:
         """
         check_task(task)
         if action is not None:
-            point(task, action)
+            check_point(task, action)
         if gradient is not None and gradient.shape[1:] != (task.cset.dim,):
             raise ValueError(
                 f"feedback: shape {tuple(gradient.shape[1:])}; allowed: a gradient of {task.cset.dim} numbers"
@@ -71,7 +71,7 @@ class StochOCG:
             ValueError: no horizon.
             RuntimeError: an oracle whose set is not between its balls.
         """
-        prepare(self, task, horizon)
+        check_inputs(self, task, horizon)
         return self._begin(task, horizon, torch.zeros(trials, task.cset.dim, **tkwargs))
 
     def restart(self, state: OCGState, task: Task, horizon: int, draw: Draw) -> OCGState:
@@ -98,7 +98,7 @@ class StochOCG:
         """Frank-Wolfe step with the gradients of earlier rounds, then this round's with noise. ``gradient``: R x n."""
         t, n = state.rounds + 1, task.cset.dim
         direction = state.A + 2 * (state.x - state.x1)
-        v = untie(self.tie, direction, state.x, task.cset.lmo(direction))
+        v = keep_on_zero_gradient(self.tie, direction, state.x, task.cset.lmo(direction))
         after = torch.lerp(state.x, v, min(1.0, 2 / t**0.5))
         heard = gradient + self.deviation(n) * draw.normal("gradient noise", n)
         A = torch.addcmul(state.A, state.eta.unsqueeze(1), heard)

@@ -12,26 +12,26 @@ from torch import Tensor
 
 from ...core import fields
 from ...core.contracts import Observed, Tags
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.streams import Draw
 from ...core.validation import (
     CONDITION,
-    coordinates,
-    finite,
+    check_coordinates,
+    check_finite,
+    check_in,
+    check_integer,
+    check_positive,
     norm_slack,
-    one_of,
-    positive,
-    refuse,
-    whole,
+    raise_invalid,
 )
 from ...learners.wrapper import Wrapper
-from ...maths.sets import probe
-from ..model import Heard, Task
+from ...maths.sets import check_oracle
+from ..model import LossMoments, Task
 
 LARGEST_BOUND = 1e200  # on losses, whose unit is the user's: they enter by their ratio to it
 
 
-class Epoch(NamedTuple):
+class EpochConstants(NamedTuple):
     """Constants of a run of known horizon."""
 
     delta: Tensor  # 1 or R, exploration radius
@@ -39,7 +39,7 @@ class Epoch(NamedTuple):
     eta: Tensor  # 1 or R, learning rate
 
 
-class State(NamedTuple):
+class OnePointState(NamedTuple):
     """Where a learner stands; ``A`` = eta times the sum of the estimates."""
 
     x: Tensor  # R x n, center iterate
@@ -49,14 +49,14 @@ class State(NamedTuple):
     delta: Tensor  # 1 or R
     alpha: Tensor  # 1 or R
     rounds: int  # t - 1, rounds of this epoch
-    heard: Heard
+    heard: LossMoments
 
 
-@frozen
+@frozen_dataclass
 class OnePoint:
     """Settings of a learner that hears one loss a round.
 
-    A subclass gives ``constants(task, horizon, bound)``, an ``Epoch``, with M in ``bound``, 1 or R; and ``update``.
+    A subclass gives ``constants(task, horizon, bound)``, an ``EpochConstants``, with M in ``bound``, 1 or R; and ``update``.
 
     Attributes:
         c: exploration scale in units of the inscribed radius, in (0, 1] where horizons begin with 1.
@@ -83,11 +83,11 @@ class OnePoint:
 
     def __post_init__(self):
         if isinstance(self.scale, str):
-            one_of("scale", self.scale, ("task", "spread"))
+            check_in("scale", self.scale, ("task", "spread"))
         else:
-            positive("scale", self.scale)
+            check_positive("scale", self.scale)
         if self.start is not None:
-            coordinates("start", self.start)
+            check_coordinates("start", self.start)
 
     def validate(self, task: Task, action: Tensor | None, loss: Tensor | None) -> None:
         """Check bounds, the starting point, the action's shape, and that the set can be projected on where that is needed.
@@ -96,7 +96,9 @@ class OnePoint:
             ValueError: a bound that is not finite and above 0, a start or an action of another dimension than the set's, or a set known by its oracle alone.
         """
         check_task(task)
-        positive("loss_bound", task.loss_bound, 1 / LARGEST_BOUND, LARGEST_BOUND, by_trial=True)
+        check_positive(
+            "loss_bound", task.loss_bound, 1 / LARGEST_BOUND, LARGEST_BOUND, by_trial=True
+        )
         if self.start is not None and len(self.start) != task.cset.dim:
             raise ValueError(f"start={self.start!r}; allowed: {task.cset.dim} numbers")
         if (self.projects or self.start is not None) and not hasattr(task.cset, "project"):
@@ -107,14 +109,14 @@ class OnePoint:
         known = self.scale not in ("task", "spread")  # then a number
         if known and bool((task.loss_bound > CONDITION * self.scale).any()):
             allowed = f"at least {CONDITION**-1:g} times the task's loss_bound"
-            refuse("scale", self.scale, f"{allowed}, {float(task.loss_bound.max()):g}")
+            raise_invalid("scale", self.scale, f"{allowed}, {float(task.loss_bound.max()):g}")
         if action is not None:
-            point(task, action)
+            check_point(task, action)
         if loss is not None and self.scale != "spread":
             bound = self.scale if known else float(task.loss_bound.max())
             if not bool((loss.abs() <= CONDITION * bound).all()):
                 allowed = f"up to {CONDITION:g} times the {'scale' if known else 'loss_bound'}"
-                refuse("loss", loss.tolist(), f"numbers {allowed}, {bound:g}")
+                raise_invalid("loss", loss.tolist(), f"numbers {allowed}, {bound:g}")
 
     def caution(
         self, task: Task, horizon: int | None = None, observed: Observed | None = None
@@ -125,21 +127,23 @@ class OnePoint:
         M = task.loss_bound
         return observed.contradicts(-M, M, f"loss_bound={float(M.max())!r}", "loss")
 
-    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
+    def init(
+        self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs
+    ) -> OnePointState:
         """At x_1, with nothing heard.
 
         Raises:
             ValueError: no horizon, an exploration radius above r, or a start outside (1 - alpha) K.
             RuntimeError: an oracle whose set is not between its balls.
         """
-        prepare(self, task, horizon)
+        check_inputs(self, task, horizon)
         x1 = self._first(torch.zeros(trials, task.cset.dim, **tkwargs))
-        state = self._begin(task, horizon, x1, Heard.none(trials, **tkwargs))
+        state = self._begin(task, horizon, x1, LossMoments.none(trials, **tkwargs))
         if state.x.device.type != "meta":
             self._feasible(state, task, horizon)
         return state
 
-    def restart(self, state: State, task: Task, horizon: int, draw: Draw) -> State:
+    def restart(self, state: OnePointState, task: Task, horizon: int, draw: Draw) -> OnePointState:
         """A new epoch: all is reset but for what was heard, and x_1 with ``warm_start``."""
         x1 = state.x if self.warm_start else self._first(torch.zeros_like(state.x))
         return self._begin(task, horizon, x1, state.heard)
@@ -147,11 +151,11 @@ class OnePoint:
     def _first(self, zeros: Tensor) -> Tensor:
         return zeros if self.start is None else zeros + zeros.new_tensor(self.start)
 
-    def _begin(self, task: Task, horizon: int, x1: Tensor, heard: Heard) -> State:
+    def _begin(self, task: Task, horizon: int, x1: Tensor, heard: LossMoments) -> OnePointState:
         delta, alpha, eta = self.constants(task, horizon, self.bound(task, heard))
-        return State(x1, x1, torch.zeros_like(x1), eta, delta, alpha, 0, heard)
+        return OnePointState(x1, x1, torch.zeros_like(x1), eta, delta, alpha, 0, heard)
 
-    def bound(self, task: Task, heard: Heard) -> Tensor:
+    def bound(self, task: Task, heard: LossMoments) -> Tensor:
         """M of the learning rate, 1 or R."""
         if self.scale == "spread":
             return heard.spread()
@@ -159,7 +163,7 @@ class OnePoint:
             return task.loss_bound
         return torch.full_like(task.loss_bound, self.scale)
 
-    def _feasible(self, state: State, task: Task, horizon: int) -> None:
+    def _feasible(self, state: OnePointState, task: Task, horizon: int) -> None:
         """The horizon that comes first has the largest alpha: what is allowed there is so for all."""
         alpha = float(state.alpha.max())
         if alpha > 1 + 1e-12:
@@ -173,12 +177,14 @@ class OnePoint:
                     f"start={self.start!r}, c={self.c!r}; allowed: points of (1 - alpha) K, alpha = {alpha:g}"
                 )
 
-    def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
+    def select(self, state: OnePointState, task: Task, draw: Draw) -> tuple[Tensor, OnePointState]:
         """y = x + delta u. Returns R x n."""
         u = draw.sphere("direction", task.cset.dim)
         return torch.addcmul(state.x, state.delta.unsqueeze(1), u), state
 
-    def estimate(self, state: State, task: Task, loss: Tensor, draw: Draw) -> tuple[Tensor, Heard]:
+    def estimate(
+        self, state: OnePointState, task: Task, loss: Tensor, draw: Draw
+    ) -> tuple[Tensor, LossMoments]:
         """eta g for g = (n / delta) f u, R x n, and the moments with this loss."""
         n, signal = task.cset.dim, loss
         # The mean of earlier losses does not depend on u_t, and E u_t = 0: the estimate stays unbiased.
@@ -190,12 +196,12 @@ class OnePoint:
         step = (state.eta * signal * (n / state.delta)).unsqueeze(1) * draw.sphere("direction", n)
         return step, state.heard.hear(loss, task.loss_bound)
 
-    def report(self, state: State) -> dict[str, Tensor]:
+    def report(self, state: OnePointState) -> dict[str, Tensor]:
         """``above``: losses beyond M, R."""
         return {"above": state.heard.above}
 
 
-def prepare(learner: Any, task: Task, horizon: int | None) -> None:
+def check_inputs(learner: Any, task: Task, horizon: int | None) -> None:
     """What every learner of known horizon asks for before its first round.
 
     Raises:
@@ -206,25 +212,25 @@ def prepare(learner: Any, task: Task, horizon: int | None) -> None:
         raise ValueError(
             f"horizon=None; allowed for {type(learner).__name__}: rounds, at least 1, or the learner within Doubling"
         )
-    whole("horizon", horizon)
-    probe(task.cset)
+    check_integer("horizon", horizon)
+    check_oracle(task.cset)
 
 
 def check_task(task: Any) -> None:
     """Raise ValueError for a context that is no ``Task``, or whose set or bound on gradients is out of range."""
     if not isinstance(task, Task):
-        refuse("context", task, "a Task, of a set of paperlib.maths and two bounds")
-    positive("grad_bound", task.grad_bound, by_trial=True)
-    positive("D", task.cset.D, by_trial=True)
+        raise_invalid("context", task, "a Task, of a set of paperlib.maths and two bounds")
+    check_positive("grad_bound", task.grad_bound, by_trial=True)
+    check_positive("D", task.cset.D, by_trial=True)
 
 
-def point(task: Task, action: Tensor) -> None:
+def check_point(task: Task, action: Tensor) -> None:
     """Check that actions are points of the set's space, R x n, finite."""
     if action.shape[1:] != (task.cset.dim,):
         raise ValueError(
             f"action: shape {tuple(action.shape[1:])}; allowed: a point of {task.cset.dim} numbers"
         )
-    finite("action", action)
+    check_finite("action", action)
 
 
 def practical(learner: OnePoint, warm_start: bool = True) -> OnePoint:
@@ -236,10 +242,10 @@ def practical(learner: OnePoint, warm_start: bool = True) -> OnePoint:
     return replace(learner, baseline=True, scale="spread", warm_start=warm_start)
 
 
-class Remembered(NamedTuple):
+class RememberedState(NamedTuple):
     """The base's state, and what its centers came to."""
 
-    base: State
+    base: OnePointState
     total: Tensor  # R x n, sum of the centers of this epoch
     last: Tensor  # R x n, where the last finished epoch ended; before the first, x_1
     mean: Tensor  # R x n, mean of its centers; before the first, x_1
@@ -250,7 +256,7 @@ class Remembered(NamedTuple):
         return self.base.x, self.total / rounds if rounds else self.base.x
 
 
-@frozen
+@frozen_dataclass
 class Remembering(Wrapper):
     """Plays as its base and remembers the centers of its last finished epoch. To stand within ``Doubling``.
 
@@ -260,24 +266,28 @@ class Remembering(Wrapper):
 
     def init(
         self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs
-    ) -> Remembered:
+    ) -> RememberedState:
         """The base's, with nothing finished."""
         state = self.base.init(trials, task, horizon, draw, **tkwargs)
-        return Remembered(state, torch.zeros_like(state.x), state.x, state.x)
+        return RememberedState(state, torch.zeros_like(state.x), state.x, state.x)
 
-    def select(self, state: Remembered, task: Task, draw: Draw) -> tuple[Tensor, Remembered]:
+    def select(
+        self, state: RememberedState, task: Task, draw: Draw
+    ) -> tuple[Tensor, RememberedState]:
         """The base's choice."""
         action, base = self.base.select(state.base, task, draw)
         return action, state._replace(base=base)
 
     def update(
-        self, state: Remembered, task: Task, action: Tensor, feedback: Tensor, draw: Draw
-    ) -> Remembered:
+        self, state: RememberedState, task: Task, action: Tensor, feedback: Tensor, draw: Draw
+    ) -> RememberedState:
         """The base hears; the center of the round is added up."""
         base = self.base.update(state.base, task, action, feedback, draw)
         return state._replace(base=base, total=state.total + state.base.x)
 
-    def restart(self, state: Remembered, task: Task, horizon: int, draw: Draw) -> Remembered:
+    def restart(
+        self, state: RememberedState, task: Task, horizon: int, draw: Draw
+    ) -> RememberedState:
         """A new epoch of the base; what the old one came to is kept."""
         base = self.base.restart(state.base, task, horizon, draw)
-        return Remembered(base, torch.zeros_like(state.total), *state.so_far())
+        return RememberedState(base, torch.zeros_like(state.total), *state.so_far())

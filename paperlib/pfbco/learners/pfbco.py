@@ -11,14 +11,14 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.streams import Draw
-from ...core.validation import one_of
-from ..model import Task, sigma
-from .onepoint import Epoch, OnePoint, State
+from ...core.validation import check_in
+from ..model import Task, step_size
+from .onepoint import EpochConstants, OnePoint, OnePointState
 
 
-@frozen
+@frozen_dataclass
 class PFBCO(OnePoint):
     """Follow the regularized leader by one Frank-Wolfe step a round, with a one-point gradient estimate.
 
@@ -35,38 +35,40 @@ class PFBCO(OnePoint):
     tie: str = fields.one_of(("stay", "vertex"), "stay")
     regularized: bool = fields.one_of((False, True), True)
 
-    def constants(self, task: Task, horizon: int, bound: Tensor) -> Epoch:
+    def constants(self, task: Task, horizon: int, bound: Tensor) -> EpochConstants:
         """delta = c T^{-1/5}, alpha = delta / r, and eta."""
         delta = self.c * horizon**-0.2
         # Departure: the factor c, without which the proof needs c >= 1 and eta depends on the set's units (E1).
         factor = self.c if self.eta_rule == "corrected" else 1.0
         eta = factor * task.cset.D / (math.sqrt(2) * task.cset.dim * bound) * horizon**-0.8
         radius = torch.full_like(task.cset.D[:1], delta)
-        return Epoch(radius, radius / task.cset.r, eta)
+        return EpochConstants(radius, radius / task.cset.r, eta)
 
-    def update(self, state: State, task: Task, y: Tensor, loss: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: OnePointState, task: Task, y: Tensor, loss: Tensor, draw: Draw
+    ) -> OnePointState:
         """Frank-Wolfe step on F_t, then the estimate of this round. ``y``: R x n, as proposed; ``loss``: R."""
         t = state.rounds + 1
         gradient = self.gradient(state)  # of F_t at x_t: g_1, ..., g_{t-1} only
         # the minimizer over (1 - alpha) K is 1 - alpha times that over K
         vertex = (1 - state.alpha).unsqueeze(1) * task.cset.lmo(gradient)
-        v = untie(self.tie, gradient, state.x, vertex)
-        x = torch.lerp(state.x, v, sigma(t))  # x_{t+1} = (1 - sigma_t) x_t + sigma_t v_t
+        v = keep_on_zero_gradient(self.tie, gradient, state.x, vertex)
+        x = torch.lerp(state.x, v, step_size(t))  # x_{t+1} = (1 - sigma_t) x_t + sigma_t v_t
         # after the step: g_t has no part in v_t
         step, heard = self.estimate(state, task, loss, draw)
         return state._replace(x=x, A=state.A + step, rounds=t, heard=heard)
 
-    def gradient(self, state: State) -> Tensor:
+    def gradient(self, state: OnePointState) -> Tensor:
         """Gradient of F_t at x_t, R x n."""
         return state.A + 2 * (state.x - state.x1) if self.regularized else state.A
 
 
-def untie(tie: str, gradient: Tensor, x: Tensor, v: Tensor) -> Tensor:
+def keep_on_zero_gradient(tie: str, gradient: Tensor, x: Tensor, v: Tensor) -> Tensor:
     """The oracle's answers ``v``, but with "stay" x where the gradient is 0. All R x n."""
     return torch.where((gradient == 0).all(-1, keepdim=True), x, v) if tie == "stay" else v
 
 
-@frozen
+@frozen_dataclass
 class RegularizedLeader(PFBCO):
     """Plays x*_t + delta u with x*_t = argmin over (1 - alpha) K of F_t, the projection of x_1 - A / 2.
 
@@ -85,9 +87,11 @@ class RegularizedLeader(PFBCO):
             raise ValueError(
                 "regularized=False; allowed: True, for F_t has no single minimizer without"
             )
-        one_of("tie", self.tie, ("stay",))
+        check_in("tie", self.tie, ("stay",))
 
-    def update(self, state: State, task: Task, y: Tensor, loss: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: OnePointState, task: Task, y: Tensor, loss: Tensor, draw: Draw
+    ) -> OnePointState:
         """The estimate of this round, then the next leader. ``y``: R x n, as proposed; ``loss``: R."""
         step, heard = self.estimate(state, task, loss, draw)
         A = state.A + step

@@ -11,14 +11,14 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.streams import Draw, Streams
-from ...core.validation import one_of
+from ...core.validation import check_in
 from ...maths.sets import Ball
 from ..model import Task
 
 
-class World(NamedTuple):
+class BallInstance(NamedTuple):
     """The ball, and the vector that makes the loss."""
 
     task: Task
@@ -31,20 +31,20 @@ class World(NamedTuple):
 class _OnBall:
     """What the two problems share. Subclasses are frozen dataclasses with ``dim``, and give ``values``: loss and gradient."""
 
-    def context(self, world: World, t: int) -> Task:
+    def context(self, instance: BallInstance, t: int) -> Task:
         """The ball with M and G, the same in all rounds."""
-        return world.task
+        return instance.task
 
     def respond(
-        self, world: World, t: int, action: Tensor, wants: str, draw: Draw
+        self, instance: BallInstance, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
         """Loss, R, or gradient, R x n, at the points ``action``, R x n; and f(y) - min f, R."""
-        one_of("wants", wants, ("loss", "gradient"))
-        loss, gradient = self.values(world, action)
-        return (loss if wants == "loss" else gradient), loss - world.least
+        check_in("wants", wants, ("loss", "gradient"))
+        loss, gradient = self.values(instance, action)
+        return (loss if wants == "loss" else gradient), loss - instance.least
 
 
-@frozen
+@frozen_dataclass
 class BallLinear(_OnBall):
     """f(y) = <a, y> with a uniform on the unit sphere: M = G = 1, and the least value is -1.
 
@@ -57,17 +57,17 @@ class BallLinear(_OnBall):
 
     dim: int = fields.size(2)
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> BallInstance:
         """The ball, and a."""
         a, one = draw.sphere("problem", self.dim), torch.ones(1, **tkwargs)
-        return World(Task(Ball.of(self.dim, **tkwargs), one, one), draw.streams, a, -one, -a)
+        return BallInstance(Task(Ball.of(self.dim, **tkwargs), one, one), draw.streams, a, -one, -a)
 
-    def values(self, world: World, y: Tensor) -> tuple[Tensor, Tensor]:
+    def values(self, instance: BallInstance, y: Tensor) -> tuple[Tensor, Tensor]:
         """<a, y>, R, and a, R x n. ``y``: R x n."""
-        return (world.vector * y).sum(-1), world.vector
+        return (instance.vector * y).sum(-1), instance.vector
 
 
-@frozen
+@frozen_dataclass
 class BallQuadratic(_OnBall):
     """f(y) = ||y - z||^2 / 2 with z uniform on a sphere: M = (1 + ||z||)^2 / 2 and G = 1 + ||z||.
 
@@ -82,16 +82,16 @@ class BallQuadratic(_OnBall):
     dim: int = fields.size(2)
     distance: float = fields.nonnegative(0.5)
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> BallInstance:
         """The ball, and z."""
         cset, direction = Ball.of(self.dim, **tkwargs), draw.sphere("problem", self.dim)
         number = lambda x: torch.full((1,), x, **tkwargs)
         reach, beyond = 1 + self.distance, max(self.distance - 1, 0.0)
         task = Task(cset, number(reach**2 / 2), number(reach))
         z, best = self.distance * direction, min(self.distance, 1.0) * direction
-        return World(task, draw.streams, z, number(beyond**2 / 2), best)
+        return BallInstance(task, draw.streams, z, number(beyond**2 / 2), best)
 
-    def values(self, world: World, y: Tensor) -> tuple[Tensor, Tensor]:
+    def values(self, instance: BallInstance, y: Tensor) -> tuple[Tensor, Tensor]:
         """||y - z||^2 / 2, R, and y - z, R x n. ``y``: R x n."""
-        away = y - world.vector
+        away = y - instance.vector
         return (away**2).sum(-1) / 2, away

@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
+from ...core.describe import frozen_dataclass
 from ...core.streams import Draw, Streams
-from ...core.validation import one_of
+from ...core.validation import check_in
 from ...maths.matrices import NuclearBall, Spectrahedron, smat, svec
 from ..model import Task
 
@@ -33,7 +33,7 @@ class Totals(NamedTuple):
     largest: Tensor  # R, max_t ||P_{O_t} M_t||_F
 
 
-class CompletionWorld(NamedTuple):
+class CompletionInstance(NamedTuple):
     """The task, and the sum of all losses for the best matrix in hindsight."""
 
     task: Task
@@ -41,7 +41,7 @@ class CompletionWorld(NamedTuple):
     totals: Totals
 
 
-@frozen
+@frozen_dataclass
 class MatrixCompletion:
     """Symmetric p x p matrices under a bound k on the nuclear norm, or on the trace.
 
@@ -67,13 +67,13 @@ class MatrixCompletion:
             return Spectrahedron.of(self.p, self.k, **tkwargs)
         return NuclearBall.of(self.p, self.k, exact=self.mode == "nuclear", **tkwargs)
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> CompletionWorld:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> CompletionInstance:
         """The set, and M = 1/2 (max_t ||P_{O_t} M_t||_F + k)^2 and G = rho (max_t ||P_{O_t} M_t||_F + k), which no point exceeds."""
         cset, streams = self.cset(**tkwargs), draw.streams
         seeds = tuple(streams.seeds.tolist())
         totals = _totals(self.p, self.k, horizon, seeds, streams.device, streams.dtype)
         reach = totals.largest + self.k
-        return CompletionWorld(Task(cset, reach**2 / 2, cset.rho * reach), streams, totals)
+        return CompletionInstance(Task(cset, reach**2 / 2, cset.rho * reach), streams, totals)
 
     def entries(self, draw: Draw) -> tuple[Tensor, Tensor]:
         """M_t and O_t as 0 and 1, R x p x p each; the floor(p^2 / 2) entries seen are drawn without replacement."""
@@ -81,16 +81,16 @@ class MatrixCompletion:
         least = u.topk(self.p**2 // 2, dim=-1, largest=False, sorted=False).indices
         return N.mT @ N, torch.zeros_like(u).scatter_(1, least, 1.0).unflatten(1, (self.p, self.p))
 
-    def context(self, world: CompletionWorld, t: int) -> Task:
+    def context(self, instance: CompletionInstance, t: int) -> Task:
         """The set and the bounds."""
-        return world.task
+        return instance.task
 
     def respond(
-        self, world: CompletionWorld, t: int, action: Tensor, wants: str, draw: Draw
+        self, instance: CompletionInstance, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
         """f_t, R, or its gradient, rho svec of the symmetric part of O_t o (X - M_t), R x n; and f_t. ``action``: R x n."""
-        one_of("wants", wants, ("loss", "gradient"))
-        (M, seen), cset = self.entries(world.streams.at(t)), world.task.cset
+        check_in("wants", wants, ("loss", "gradient"))
+        (M, seen), cset = self.entries(instance.streams.at(t)), instance.task.cset
         residual = (smat(cset.to_native(action), self.p) - M) * seen
         loss = residual.square().sum((1, 2)) / 2
         if wants == "loss":

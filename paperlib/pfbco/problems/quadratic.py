@@ -15,12 +15,12 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.describe import frozen
-from ...core.linalg import apply
+from ...core.describe import frozen_dataclass
+from ...core.linalg import matvec
 from ...core.streams import Draw, Streams
-from ...core.validation import one_of
+from ...core.validation import check_in
 from ...maths.polytopes import MOST, Polytope, polytope
-from ...maths.sets import support
+from ...maths.sets import support_function
 from ..model import Task
 
 ROUNDS = 512  # drawn at a time
@@ -28,14 +28,14 @@ NUMBERS = 1 << 21  # at a time in a table of vertices by rounds
 KEPT = 8  # tasks
 
 
-class World(NamedTuple):
+class PolytopeInstance(NamedTuple):
     """The polytopes with M and G."""
 
     task: Task
     streams: Streams
 
 
-@frozen
+@frozen_dataclass
 class QuadraticPolytope:
     """f_t(x) = x^T G_t^T G_t x / 2 + w_t^T x over {0 <= x <= 1, A x <= 1}, in coordinates y with x = center + rho y.
 
@@ -55,37 +55,37 @@ class QuadraticPolytope:
     rows: int = fields.size(10)
     most: int = fields.whole(MOST, least=0)
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> PolytopeInstance:
         """The polytopes and the bounds on all losses of the horizon; those of the last calls are kept."""
         seeds = tuple(draw.streams.seeds.tolist())
         dtype, device = tkwargs.get("dtype", torch.float64), str(tkwargs.get("device", "cpu"))
-        return World(_task(self, seeds, horizon, dtype, device), draw.streams)
+        return PolytopeInstance(_task(self, seeds, horizon, dtype, device), draw.streams)
 
-    def context(self, world: World, t: int) -> Task:
+    def context(self, instance: PolytopeInstance, t: int) -> Task:
         """The polytopes with M and G, the same in all rounds."""
-        return world.task
+        return instance.task
 
     def respond(
-        self, world: World, t: int, action: Tensor, wants: str, draw: Draw
+        self, instance: PolytopeInstance, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
         """Loss, R, or its gradient with respect to y, R x n, at the points ``action``, R x n; and the loss, R."""
-        one_of("wants", wants, ("loss", "gradient"))
+        check_in("wants", wants, ("loss", "gradient"))
         G, w = self.coefficients(draw)
-        x = world.task.cset.to_native(action)
-        image = apply(G, x)
+        x = instance.task.cset.to_native(action)
+        image = matvec(G, x)
         loss = (image**2).sum(-1) / 2 + (w * x).sum(-1)
         if wants == "loss":
             return loss, loss
-        return world.task.cset.rho.unsqueeze(1) * (apply(G.mT, image) + w), loss
+        return instance.task.cset.rho.unsqueeze(1) * (matvec(G.mT, image) + w), loss
 
     def coefficients(self, draw: Draw) -> tuple[Tensor, Tensor]:
         """G_t, R x n x n, and w_t, R x n."""
         both = draw.normal("loss", self.dim, self.dim + 1)
         return both[..., : self.dim], both[..., self.dim]
 
-    def total(self, world: World, horizon: int) -> tuple[Tensor, Tensor]:
+    def total(self, instance: PolytopeInstance, horizon: int) -> tuple[Tensor, Tensor]:
         """Q and w of the sum of the first losses, x^T Q x / 2 + w^T x: R x n x n and R x n, for ``comparators.best_quadratic``."""
-        parts = [((G.mT @ G).sum(1), w.sum(1)) for G, w in self.losses(world.streams, horizon)]
+        parts = [((G.mT @ G).sum(1), w.sum(1)) for G, w in self.losses(instance.streams, horizon)]
         return sum(Q for Q, _ in parts), sum(w for _, w in parts)
 
     def losses(self, streams: Streams, horizon: int) -> Iterator[tuple[Tensor, Tensor]]:
@@ -128,7 +128,7 @@ def _task(
     ]
     tables = [_monomials(x) for x in corners]
     # ||x||^2 <= sum x, as 0 <= x <= 1
-    reach = support(cset, torch.ones_like(cset.center)) * cset.rho + cset.center.sum(1)
+    reach = support_function(cset, torch.ones_like(cset.center)) * cset.rho + cset.center.sum(1)
     found = torch.zeros(2, len(seeds), dtype=dtype, device=device)
     for G, w in problem.losses(Streams(0, seeds, device, dtype), horizon):
         block = [

@@ -14,22 +14,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...checks import Check, Expected, Reported, Statement, recast, statement, unless
+from ...checks import Check, Expected, Reported, Statement, change_kind, statement, vacuous_unless
 from ...core.streams import Streams
-from ...maths.sets import DIRECTIONS, ConvexSet, support
+from ...maths.sets import DIRECTIONS, ConvexSet, support_function
 from . import constants as theory
-from .constants import PAPER, Setting, excess, first_informative
+from .constants import PAPER, Setting, first_informative, vacuity_ratio
 
 NOT_ITS_OWN = "not applicable: the oracle is not that of the set (E7)"
 HALF = "not applicable: proved with half the smoothness of F_t (E2)"
 
 
-def if_own(check: Check, exact: bool) -> Check:
+def reported_unless_own(check: Check, exact: bool) -> Check:
     """The check, ``Reported`` where the set's oracle is not its own."""
-    return check if exact else recast(Reported, check, remark=NOT_ITS_OWN)
+    return check if exact else change_kind(Reported, check, remark=NOT_ITS_OWN)
 
 
-def by_trial(value, like: np.ndarray) -> np.ndarray:
+def per_trial(value, like: np.ndarray) -> np.ndarray:
     """A number, or one a trial, beside R x ...."""
     value = np.asarray(value, float)
     return value.reshape(-1, *(1,) * (like.ndim - 1)) if value.ndim else value
@@ -51,7 +51,7 @@ def assumption_convex(loss: Callable[[Tensor], Tensor], a: Tensor, b: Tensor) ->
 def assumption_bounded(losses, loss_bound) -> Check:
     """|f_t| <= M at every point that was played. ``losses``: R x ...; ``loss_bound``: a number or R."""
     size, inputs = np.abs(np.asarray(losses, float)), {"M": float(np.max(loss_bound))}
-    bound = by_trial(loss_bound, size)
+    bound = per_trial(loss_bound, size)
     return assumption_bounded.statement.check("|f_t(y_t)| <= M", inputs, size, bound)
 
 
@@ -59,7 +59,7 @@ def assumption_bounded(losses, loss_bound) -> Check:
 def assumption_gradient(norms, grad_bound) -> Check:
     """||grad f_t|| <= G, in normalized coordinates, at every point that was looked at. ``norms``: R x ...; ``grad_bound``: a number or R."""
     norms, inputs = np.asarray(norms, float), {"G": float(np.max(grad_bound))}
-    bound = by_trial(grad_bound, norms)
+    bound = per_trial(grad_bound, norms)
     return assumption_gradient.statement.check("||grad f_t|| <= G", inputs, norms, bound)
 
 
@@ -67,7 +67,9 @@ def _supports(cset: ConvexSet) -> Tensor:
     """Support function along fixed directions and their opposites, R x 64 x 2."""
     draws = [Streams(0, [k], cset.D.device, cset.D.dtype).at(-1) for k in range(DIRECTIONS)]
     along = [draw.sphere("assumption", cset.dim).expand(len(cset.D), -1) for draw in draws]
-    return torch.stack([torch.stack([support(cset, u), support(cset, -u)], 1) for u in along], 1)
+    return torch.stack(
+        [torch.stack([support_function(cset, u), support_function(cset, -u)], 1) for u in along], 1
+    )
 
 
 @statement("Assumption, balls", f"{PAPER}, assumptions of Theorem 1")
@@ -81,7 +83,7 @@ def assumption_balls(cset: ConvexSet) -> Check:
         torch.stack([-h, h], 3).cpu(),
         torch.stack([torch.full_like(h, -cset.r), R], 3).cpu(),
     )
-    return if_own(check, cset.exact)
+    return reported_unless_own(check, cset.exact)
 
 
 @statement("Assumption, diameter", f"{PAPER}, assumptions of Theorem 1")
@@ -93,7 +95,7 @@ def assumption_diameter(cset: ConvexSet) -> Check:
         _supports(cset).sum(2).cpu(),
         cset.D.view(-1, 1).cpu(),
     )
-    return if_own(check, cset.exact)
+    return reported_unless_own(check, cset.exact)
 
 
 @statement("Assumption, oblivious losses", f"{PAPER}, proof of Theorem 1, implicit")
@@ -130,7 +132,7 @@ def _regret_check(
     if regret.ndim != 2 or regret.shape[1] != len(T):
         raise ValueError(f"regret: shape {regret.shape}; allowed: R x {len(T)}, a column a horizon")
     inputs = dict(n=s.dim, M=s.loss_bound, G=s.grad_bound, D=s.diameter, R=s.outer, c=s.c)
-    informs = [t for t in T if excess(bound, s, t) < 1]
+    informs = [t for t in T if vacuity_ratio(bound, s, t) < 1]
     found = of.check(
         formula,
         {key: float(np.max(value)) for key, value in inputs.items()} | {"T": T, "informs": informs},
@@ -140,7 +142,7 @@ def _regret_check(
         trivial=float(np.max(theory.trivial_regret(s, T[-1]))),
         informative_from=first_informative(bound, s),
     )
-    return unless(bool(informs), found)
+    return vacuous_unless(bool(informs), found)
 
 
 @statement("Theorem 1", f"{PAPER}, Theorem 1, corrected")
@@ -171,7 +173,7 @@ def theorem_1_printed(regret, horizons: Sequence[int], s: Setting) -> Check:
     found = _regret_check(
         theorem_1_printed.statement, formula, theory.theorem_1_printed, regret, horizons, s
     )
-    return recast(Reported, found, remark=HALF)
+    return change_kind(Reported, found, remark=HALF)
 
 
 @statement("Theorem 2", f"{PAPER}, Theorem 2, with the corrected coefficients")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...checks import informative_from
-from ...core.validation import positive
+from ...core.validation import check_positive
 
 PAPER = "Chen, Zhang & Karbasi (2019)"
 
@@ -88,7 +88,7 @@ def coefficients(s: Setting) -> Coefficients:
     G sum ||x_t - x*_t|| <= G sqrt(kappa) D (5 / 4) T^{4/5}; f <= f^ <= f + delta G and f(y) <= f(x) + delta G give 2 delta G T
     (E4); shrinking the set costs alpha R G T. Holds for c T^{-1/5} <= r and eta = c D / (sqrt(2) n M) T^{-4/5} (E1, E2).
     """
-    positive("c", s.c)
+    check_positive("c", s.c)
     (A, B), D, G = leader_coefficients(s), s.diameter, s.grad_bound
     A = A + 1.25 * math.sqrt(KAPPA) * D * G + 2 * s.c * G + s.unit * s.outer * G
     return Coefficients(A, B)
@@ -165,11 +165,11 @@ def block_bound(s: Setting, horizon):
 Bound = Callable[[Setting, Any], Any]  # of a setting and a horizon
 
 
-def excess(bound: Bound, s: Setting, horizon: int) -> float:
+def vacuity_ratio(bound: Bound, s: Setting, horizon: int) -> float:
     """A bound over the largest possible regret, 2 M T, the largest over trials: from 1 on the bound is vacuous."""
     return float(np.max(bound(s, horizon) / trivial_regret(s, horizon)))
 
 
 def first_informative(bound: Bound, s: Setting) -> int | None:
     """The first horizon at which a bound is below 2 M T in every trial, solved for; None: not up to ``CAP``."""
-    return informative_from(lambda T: excess(bound, s, T), lambda T: 1.0, CAP)
+    return informative_from(lambda T: vacuity_ratio(bound, s, T), lambda T: 1.0, CAP)
