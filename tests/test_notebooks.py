@@ -199,7 +199,7 @@ def test_the_paper_profile_has_the_parameters_of_the_committed_runs(path):
 
 def test_another_parameter_than_the_record_has_is_found(monkeypatch):
     values = {"horizon": 2047, "trials": 50}
-    monkeypatch.setattr(declared, "values", lambda stem, profile: values)
+    monkeypatch.setattr(declared, "profile_values", lambda stem, profile: values)
     recorded = {"horizon": 4095, "trials": 50, "packages": {}}
     assert differing("pfbco_1_quadratic", recorded) == {"horizon": (4095, 2047)}
 

@@ -23,10 +23,10 @@ from paperlib.core.trees import list_leaves, state_bytes, tree_map
 
 CODE = Path(__file__).resolve().parents[2]
 INIT = """
-from paperlib.core.contracts import Case
+from paperlib.core.contracts import ContractCase
 from toy import Coins, Index
 
-CASES = {"ours": Case(Index(), Coins()), "ours, wide": Case(Index(2.0), Coins()), "slow": Case(Index(), Coins(), syncs="host")}
+CASES = {"ours": ContractCase(Index(), Coins()), "ours, wide": ContractCase(Index(2.0), Coins()), "slow": ContractCase(Index(), Coins(), syncs="host")}
 """
 STYLES = """
 from companion.styles import Style
@@ -135,14 +135,14 @@ def test_bytes_of_a_state():
 def test_peak_memory_sees_what_a_run_holds():
     script = """
 import torch
-from paperlib.core.contracts import Case
+from paperlib.core.contracts import ContractCase
 from companion.bench.measure import Point, measure_memory
 from toy import Coins, Index
 class Wide(Index):
     def update(self, state, arms, arm, reward, draw):
         torch.ones(len(arm), 2_000_000, dtype=torch.float64)  # let go at once
         return super().update(state, arms, arm, reward, draw)
-print(measure_memory(Case(Wide(), Coins()), Point(20, 3, 5, None), "cpu")["process"])
+print(measure_memory(ContractCase(Wide(), Coins()), Point(20, 3, 5, None), "cpu")["process"])
 """
     path = os.pathsep.join([str(CODE), str(CODE / "tests")])
     done = subprocess.run(

@@ -425,7 +425,7 @@ def test_a_program_answers_alike_whatever_it_was_asked_before(highspy, monkeypat
 def test_above_twelve_dimensions_no_vertices_are_listed(monkeypatch):
     box = lambda n: polytope(np.vstack([np.eye(n), -np.eye(n)]), np.ones(2 * n))
     assert box(8).vertices.shape[1] == 256 and sets_polytope.LISTED == 12
-    monkeypatch.setattr(sets_polytope, "corners", lambda C, e: pytest.fail("Qhull is asked"))
+    monkeypatch.setattr(sets_polytope, "list_vertices", lambda C, e: pytest.fail("Qhull is asked"))
     large = box(20)
     assert (
         large.vertices.shape == (1, 0, 20)

@@ -74,7 +74,7 @@ def test_regret_of_a_regression_run(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "learner, world, regret",
+    "learner, instance, regret",
     [
         (KieferWolfowitz(100), {}, 479),
         (DiscountedLeastSquares(), {}, 331),
@@ -595,7 +595,7 @@ def test_memory_of_a_window():
 # ---- bad input --------------------------------------------------------------------------------------------
 
 REFUSED = [
-    (lambda: Restarted(StaticBaseline()), "base=Still.*restart"),
+    (lambda: Restarted(StaticBaseline()), "base=StaticBaseline.*restart"),
     (lambda: Restarted(3), "base=3"),
     (lambda: Restarted(EGS(), 0.0), "kappa=0.0"),
     (lambda: Restarted(EGS(), tensor(1.0, -1.0)), "kappa="),
@@ -603,7 +603,7 @@ REFUSED = [
     (lambda: KieferWolfowitz(0), "gain=0"),
     (lambda: KieferWolfowitz(math.nan), "gain=nan"),
     (lambda: KieferWolfowitz(h=0.0), "h=0.0"),
-    (lambda: BanditOverBandit(StaticBaseline()), "base=Still.*restart"),
+    (lambda: BanditOverBandit(StaticBaseline()), "base=StaticBaseline.*restart"),
     (lambda: GLR(EGS()), "base=EGS.*GradientAscent"),
     (lambda: GLR(variance=0.0), "variance=0.0"),
     (lambda: GLR(delta=2.0), "delta=2.0"),

@@ -17,7 +17,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "adding-a-paper.md"
 
 
 def test_the_base_of_the_documentation_adapts():
-    section = PAGE.read_text().split("## A base of `Multiscale`")[1]
+    section = PAGE.read_text().split("## A base learner for `Multiscale`")[1]
     (example,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
     known = dict(
         NamedTuple=NamedTuple, Tensor=Tensor, dataclass=dataclass, torch=torch, play=play,

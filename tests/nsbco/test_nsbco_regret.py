@@ -135,7 +135,7 @@ def test_runs_are_in_the_order_of_their_plan(tmp_path, monkeypatch):
         (lambda: MixedPaths((Level(), Walk()), (1,)), "counts="),
         (lambda: MixedPaths((), ()), "counts="),
         (lambda: MixedPaths((Level(),), (0,)), "counts"),
-        (lambda: MixedPaths((MixedPaths((Level(),), (1,)),), (1,)), "none of them Several"),
+        (lambda: MixedPaths((MixedPaths((Level(),), (1,)),), (1,)), "none of them MixedPaths"),
         (lambda: QuadraticDrift(MixedPaths((Level(),), (1,)), environment=3), "environment=3"),
         (
             lambda: play(learner(), QuadraticDrift(MixedPaths((Level(), Walk()), (2, 3))), 8, 4),

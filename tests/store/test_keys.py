@@ -249,7 +249,7 @@ def test_captured_values_count():
 NOTEBOOK = """
 import torch
 from dataclasses import dataclass
-from paperlib.core.linalg import inner
+from paperlib.core.linalg import arm_dot
 level = 1.0
 def helper(x):
     return x + level
@@ -260,7 +260,7 @@ class Mine:
     width: float = 1.0
     wants = "reward"
     def select(self, state, context, draw):
-        return inner(context, state), state
+        return arm_dot(context, state), state
 """
 
 

@@ -275,8 +275,8 @@ def spoken(monkeypatch, patience=0.0):
     """Every line that is shown from here on."""
     lines = []
     monkeypatch.setattr(progress, "PATIENCE", patience)
-    monkeypatch.setattr(progress, "PULSE", 0.0)
-    monkeypatch.setattr("paperlib.play.PULSE", 0.05)
+    monkeypatch.setattr(progress, "PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr("paperlib.play.PROGRESS_SECONDS", 0.05)
     monkeypatch.setattr(progress, "_medium", lambda: lines.append)
     return lines
 
@@ -375,7 +375,7 @@ from toy import Coins, Index
 from companion import store
 from paperlib import play
 from companion.store import progress
-play.PROGRESS_SECONDS = progress.PULSE = progress.PATIENCE = 0.1"""
+play.PROGRESS_SECONDS = progress.PROGRESS_SECONDS = progress.PATIENCE = 0.1"""
 RUN = "traces = store.run(Coins(), {'a': Index(nap=0.05)}, 12, 1, seed=%d)"
 CELLS = {
     "alone": RUN % 1,

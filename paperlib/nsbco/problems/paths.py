@@ -51,7 +51,7 @@ class Path(ABC):
 class MixedPaths(Path):
     """Different paths in one batch: the first ``counts[0]`` trials have the first path, and so on.
 
-    The number of library calls decides the cost of a round with few trials. Several runs that differ in the path alone therefore
+    The number of library calls decides the cost of a round with few trials. Runs that differ in the path alone therefore
     take hardly more time together than one of them. Each trial has the same numbers as in a separate run of its path, up to
     rounding in batched linear algebra.
 
@@ -64,9 +64,9 @@ class MixedPaths(Path):
 
     Example:
         >>> from paperlib.nsbco import Abrupt, GradientAscent, QuadraticDrift, Rotation
-        >>> from paperlib.nsbco.problems.paths import Several
+        >>> from paperlib.nsbco.problems.paths import MixedPaths
         >>> from paperlib.play import play
-        >>> both = QuadraticDrift(Several((Abrupt(5), Rotation(4.0)), (2, 2)))
+        >>> both = QuadraticDrift(MixedPaths((Abrupt(5), Rotation(4.0)), (2, 2)))
         >>> play(GradientAscent(), both, 64, [0, 1, 0, 1])["regret"].shape
         (4, 64)
     """
@@ -78,7 +78,7 @@ class MixedPaths(Path):
     def __post_init__(self):
         single = lambda path: isinstance(path, Path) and not isinstance(path, MixedPaths)
         if not (isinstance(self.paths, tuple) and all(map(single, self.paths))):
-            raise_invalid("paths", self.paths, "a tuple of paths, none of them Several")
+            raise_invalid("paths", self.paths, "a tuple of paths, none of them MixedPaths")
         if not (isinstance(self.counts, tuple) and len(self.counts) == len(self.paths) > 0):
             raise_invalid(
                 "counts", self.counts, f"a tuple of {len(self.paths)}, one count for each path"
