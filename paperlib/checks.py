@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from .core.text import format_number, to_json
 from .stats import Interval, proportion
@@ -243,7 +243,7 @@ class Expected(Check):
             raise ValueError(f"{statement}: bound={bound.min()}; allowed: above 0")
         scale, ratio = bound.mean(0), values / bound
         center = ratio.mean(0)
-        half = student.ppf(level, R - 1) * ratio.std(0, ddof=1) / math.sqrt(R)
+        half = stdtrit(R - 1, level) * ratio.std(0, ddof=1) / math.sqrt(R)
         middle = float(np.median(1 / center[center > 0])) if (center > 0).any() else math.inf
         inputs = inputs | {"trials": R, "level": level, "median bound / mean": middle}
         lower, upper = (center - half) * scale, (center + half) * scale

@@ -9,7 +9,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats as scipy_stats
+from scipy.special import stdtrit
 
 LEVEL = 0.95
 RESAMPLES = 10_000
@@ -69,7 +69,7 @@ def _half(x: np.ndarray, level: float) -> np.ndarray:
     n = len(x)
     if n < 2:
         return np.full(x.shape[1:], math.inf)
-    return scipy_stats.t.ppf((1 + level) / 2, n - 1) * x.std(0, ddof=1) / math.sqrt(n)
+    return stdtrit(n - 1, (1 + level) / 2) * x.std(0, ddof=1) / math.sqrt(n)
 
 
 def _percent(level: float) -> str:
@@ -234,7 +234,9 @@ def geometric_ratio(a, b, level: float = LEVEL) -> Interval:
 
 def rank_correlations(x, y) -> np.ndarray:
     """Rank correlation (Spearman's) along the last axis, NaN where one is constant. ``x``, ``y``: ... x k, no NaN."""
-    ranks = [scipy_stats.rankdata(values, axis=-1) for values in (x, y)]
+    from scipy.stats import rankdata  # takes a second to import
+
+    ranks = [rankdata(values, axis=-1) for values in (x, y)]
     a, b = (rank - rank.mean(-1, keepdims=True) for rank in ranks)
     with np.errstate(divide="ignore", invalid="ignore"):
         return (a * b).sum(-1) / np.sqrt((a * a).sum(-1) * (b * b).sum(-1))
@@ -261,7 +263,9 @@ def proportion(successes: int, n: int, level: float = LEVEL) -> Interval:
     """Share of successes with the exact (Clopper-Pearson) interval."""
     if not 0 <= successes <= n or n < 1:
         raise ValueError(f"successes={successes}, n={n}; allowed: 0 <= successes <= n, n >= 1")
-    exact = scipy_stats.binomtest(int(successes), int(n)).proportion_ci(level, method="exact")
+    from scipy.stats import binomtest  # takes a second to import
+
+    exact = binomtest(int(successes), int(n)).proportion_ci(level, method="exact")
     method = f"share, {_percent(level)} Clopper-Pearson"
     return Interval(successes / n, float(exact.low), float(exact.high), int(n), method)
 
@@ -342,10 +346,10 @@ def wilcoxon(differences: dict[str, np.ndarray]) -> dict[str, Test]:
     ``differences``: name -> R, the baseline's value minus the method's. Differences that are all zero
     are evidence of nothing (p = 1).
     """
+    from scipy.stats import wilcoxon as signed_rank  # takes a second to import
+
     values = {name: _trials(name, d) for name, d in differences.items()}
-    test = lambda d, side: (
-        float(scipy_stats.wilcoxon(d, alternative=side).pvalue) if d.any() else 1.0
-    )
+    test = lambda d, side: float(signed_rank(d, alternative=side).pvalue) if d.any() else 1.0
     above = holm({name: test(d, "greater") for name, d in values.items()})
     below = holm({name: test(d, "less") for name, d in values.items()})
     method = f"Wilcoxon signed-rank, one-sided, Holm over {len(values)}"

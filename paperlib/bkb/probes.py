@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from scipy.stats import binom
 from torch import Tensor
 
 from ..core.linalg import take_mean
@@ -138,6 +137,8 @@ def binomial_quantile(u: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray
 
     Above 0 exactly where u < 1 - (1 - p)^n. Shapes broadcast.
     """
+    from scipy.stats import binom  # takes a second to import
+
     u, n, p = np.broadcast_arrays(u, n, np.clip(p, 0.0, 1.0))
     some = entrance_probability(n, p)
     kept, found = u < some, np.zeros(u.shape)

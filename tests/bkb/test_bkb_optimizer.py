@@ -101,7 +101,9 @@ def test_a_batch_is_refitted_once(kind, most, monkeypatch):
     """When it is told; BKB, which keeps no embedding, computes one when asked."""
     search, fits = play(Optimizer(kind(KERNEL, RADIUS), ARMS), 5), []
     fit = learners.fit_sketch
-    monkeypatch.setattr(learners, "fit_sketch", lambda *args, **kw: fits.append(1) or fit(*args, **kw))
+    monkeypatch.setattr(
+        learners, "fit_sketch", lambda *args, **kw: fits.append(1) or fit(*args, **kw)
+    )
     for _ in range(6):
         fits.clear()
         batch = search.ask(batch=8)
