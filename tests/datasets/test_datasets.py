@@ -430,7 +430,8 @@ def test_command_line_without_names_asks_a_dead_host_once(monkeypatch, places, s
 
 # Contents.
 
-FACTS = {  # name: shape of the features, sum of the target, a value by (row, column) of the features
+# Name: shape of the features, sum of the target, a value by (row, column) of the features.
+FACTS = {
     "covertype": (
         (581012, 54),
         211840 + 2 * 283301 + 3 * 35754 + 4 * 2747 + 5 * 9493 + 6 * 17367 + 7 * 20510,
