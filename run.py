@@ -209,6 +209,8 @@ def desk() -> Path:
 @contextlib.contextmanager
 def one_at_a_time():
     """Hold this folder's lock; a second call exits with a message. The lock is released when the process ends."""
+    # The file is opened for appending, because truncating it would erase the text of the process
+    # that holds the lock.
     with open((place := desk()) / ".run.lock", "a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -244,6 +246,7 @@ def call(
             with contextlib.suppress(subprocess.TimeoutExpired):
                 return process.wait(1 if meanwhile else None)
             meanwhile()
+    # BaseException includes Ctrl-C and the exit after SIGTERM, which must stop the command too.
     except BaseException as stop:
         if tidies and isinstance(stop, KeyboardInterrupt):
             with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
@@ -408,6 +411,7 @@ def figures(python: str, options: argparse.Namespace) -> int:
         )
     shared = options.profile == "paper" and any("shards" in known.get(stem, {}) for stem in stems)
     jobs = options.jobs or (cores() if shared else min(cores(), len(stems)))
+    # The cores are divided among the jobs, because more threads than cores slow down all of them.
     threads = 1 if options.cluster else max(1, cores() // jobs)
     os.environ["OMP_NUM_THREADS"] = str(threads)
     where = f"by {options.cluster}" if options.cluster else f"{jobs} at a time"

@@ -193,6 +193,8 @@ def main(folder: Path, names: list[str], only: list[str]) -> None:
                         print(f"  - {old}\n  + {new}")
         for figure, numbers in figures(folder / name).items():
             moved.setdefault(figure, set()).update(differing(plain[figure], numbers))
+    # Without earlier entries only after a complete call, which has compared every figure with every
+    # variation.
     before = declared("quick") if only or set(names) < set(VARIATIONS) else {}
     write("quick", merged(before, moved, set(names) == set(VARIATIONS)))
 

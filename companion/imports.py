@@ -46,6 +46,7 @@ def origin(name: str) -> str:
 
     For example, ``paperlib.pfbco.PFBCO`` gives ``paperlib.pfbco.learners.pfbco.PFBCO``. Other names are returned unchanged.
     """
+    # Only an ``__init__.py`` re-exports names; every other module defines its own.
     base, _, attribute = name.rpartition(".")
     home = module_file(base) if base and module_file(name) is None else None
     if home is not None and home.name == "__init__.py":

@@ -223,6 +223,14 @@ def decide(c: Claim, statistic: Any, interval: tuple[float, float] | None) -> st
 
     Otherwise the claim is "inconclusive". A statistic without an interval is exact: it holds or fails, and on the threshold
     it holds. A ``stats.Test`` is decided by its p-value and by the p-value of the opposite alternative.
+
+    Examples:
+        >>> from companion.verdicts import Claim, decide
+        >>> claim = Claim("linear.C1", "Figure 1", "A has less regret than B.", "ratio", "below", threshold=1.0)
+        >>> decide(claim, 0.8, (0.7, 0.9))
+        'holds'
+        >>> decide(claim, 0.9, (0.7, 1.1))
+        'inconclusive'
     """
     if c.side == "reported":
         return "reported"
@@ -268,16 +276,6 @@ def judge(
 
     Raises:
         ValueError: an unknown id or profile, NaN, or a statistic that does not match the claim's side.
-
-    Examples:
-        Each claim compares a statistic with a threshold; ``decide`` does this without writing a file.
-
-        >>> from companion.verdicts import Claim, decide
-        >>> claim = Claim("linear.C1", "Figure 1", "A has less regret than B.", "ratio", "below", threshold=1.0)
-        >>> decide(claim, 0.8, (0.7, 0.9))
-        'holds'
-        >>> decide(claim, 0.9, (0.7, 1.1))
-        'inconclusive'
     """
     if not isinstance(id, str):
         raise ValueError(f"id={id!r}; allowed: the id of a declared claim, as 'glbomd.C1'")
@@ -342,6 +340,7 @@ def _judged(c: Claim, known: dict[str, Claim], profile: str, stored: dict[str, V
         return _open_if_few(c, stored.get(c.id, Verdict(c.id, "not run", profile)))
     parts = {part: _judged(known[part], known, profile, stored).verdict for part in c.parts}
     found = set(parts.values())
+    # One part that fails refutes the whole claim, whatever the other parts show.
     if "fails" in found:
         verdict = "fails"
     elif found == {"holds"}:

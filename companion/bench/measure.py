@@ -131,6 +131,7 @@ def points(subject: Subject, plan: Plan) -> list[Point]:
 
     On a device there are no points for a learner that works on the host.
     """
+    # Such a learner would copy its data between host and device in every round.
     if plan == DEVICE and subject.on_host:
         return []
     center, missing = base(subject, plan), lacking(subject)
@@ -228,6 +229,7 @@ def time_block(case: ContractCase, point: Point, plan: Plan, device: str) -> Tim
             return None
     start, began, seconds = run.state, time.perf_counter(), []
     received = run.record(plan.block)
+    # Enough repetitions to fill the plan's seconds, but at least 5 for quartiles and at most 50.
     repetitions = int(min(50, max(5, plan.seconds / (time.perf_counter() - began))))
     for _ in range(1 + repetitions):  # the first repetition compiles and caches, and is dropped
         # Each repetition starts from a copy of the same state, so that its history does not grow

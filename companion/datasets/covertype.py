@@ -102,6 +102,8 @@ def build_table(
         raise ValueError(
             f"cover: values {cover.min()}..{cover.max()}; expected cover types 1..{CLASSES}"
         )
+    # One start of K-means, so that the clusters depend only on the seed and the version of
+    # scikit-learn.
     labels = KMeans(clusters, n_init=1, random_state=seed).fit(standardize(features)).labels_
     columns = features[:, :QUANTITATIVE].astype(np.int64)
     # The float64 sums of bincount are exact here, because they are integers far below 2^53.

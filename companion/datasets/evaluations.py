@@ -93,12 +93,23 @@ def evaluate(asked: Sequence[tuple[Evaluations, Parameters]]) -> list[float]:
     Raises:
         OSError: a file cannot be written; then nothing has been evaluated.
         ValueError: parameters are not a dictionary that JSON returns unchanged; then nothing has been evaluated.
+
+    Examples:
+        >>> import operator, os, tempfile
+        >>> from unittest import mock
+        >>> from companion.datasets.evaluations import Evaluations, evaluate
+        >>> with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, PAPERLIB_RESULTS=folder):
+        ...     log = Evaluations(operator.itemgetter("x"), "example", about={"version": 1})
+        ...     values = evaluate([(log, {"x": 0.5}), (log, {"x": 0.5})])  # the function is called once
+        ...     values, len(log.entries())
+        ([0.5, 0.5], 1)
     """
     for _, parameters in asked:
         _refuse_unlike("parameters", parameters)
     files = {id(file): file for file, _ in asked}.values()
     for file in files:
         file.load()
+    # Keys of this dictionary are unique, so that a point that is requested twice is evaluated once.
     missing = {
         (file.path, _text(file.about), _text(parameters)): (file, parameters)
         for file, parameters in asked
@@ -142,6 +153,7 @@ def _in_parallel(calls: list[tuple]) -> None:
         return
     from joblib import Parallel, delayed, parallel_config
 
+    # One call per batch, so that a slow evaluation does not hold up others of its batch.
     with parallel_config("loky", n_jobs=count, inner_max_num_threads=1):
         Parallel(batch_size=1, pre_dispatch="all")(delayed(_evaluated)(*call) for call in calls)
 

@@ -102,6 +102,7 @@ def adjusted_closes(archive: BinaryIO) -> bytes:
         raise ValueError("no stock_data/<TICKER>_data.csv in the archive")
     tickers = sorted(closes)
     rows = [["date", *tickers]]
+    # A ticker without a price on a date has an empty cell.
     for date in sorted({date for column in closes.values() for date in column}):
         rows.append([date, *(closes[ticker].get(date, "") for ticker in tickers)])
     return "".join(",".join(row) + "\n" for row in rows).encode()

@@ -40,6 +40,7 @@ def errorbars(ax: Axes, at: Sequence[float], found: Iterable[stats.Interval], **
         how: keywords for ``ax.errorbar``.
     """
     middle, low, high = np.array([x[:3] for x in found]).T
+    # A log axis has no place for numbers below 0, therefore the lower end is at least 1e-9.
     ends = [(middle - np.maximum(low, 1e-9)).clip(min=0), high - middle]
     ax.errorbar(at, middle, ends, **{"elinewidth": 0.6, "capsize": 1.5} | how)
 
@@ -146,10 +147,12 @@ def sweep_panel(
                 left = (0, found.estimate)  # at the left edge of the panel, for all limits
                 ax.annotate(how[name]["label"], left, (2, 2), ax.get_yaxis_transform(), **words)
             ax.axhline(found.estimate, **drawn)
+            # A band that reaches below zero cannot be drawn on a log axis.
             if found.low > 0:
                 shade = {"color": how[name]["color"], "alpha": 0.15, "linewidth": 0, "zorder": 0.8}
                 ax.axhspan(found.low, found.high, **shade)
         ax.set(title=title, xlabel=xlabel, ylabel=ylabel, xscale="log")
+        # The last setting always has a tick.
         shown = settings[(len(settings) - 1) % every :: every]
         ax.set_xticks([place[x] for x in shown], [tick(x) for x in shown])
         ax.minorticks_off()

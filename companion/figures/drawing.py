@@ -135,6 +135,7 @@ def line_styles(
                 f"styles[{name!r}]={s!r}; allowed: a Style with a color of {', '.join(COLORS)}"
             )
     taken = {known[name].color for name in names if name in known}
+    # Gray is reserved for the reference rules.
     free = [c for c in COLORS if c not in (*taken, "gray")] or [*COLORS]
     strangers = [name for name in names if name not in known]
     known |= {
@@ -202,6 +203,8 @@ def regret_panel(
         for i, (name, trace) in enumerate(traces.items()):
             how, rounds = all_looks[name], trace.rounds
             mean, low, high, n = interval(trace[series])
+            # Markers are shifted from learner to learner, because they would hide each other on
+            # curves that coincide.
             every = max(1, len(rounds) // 8)
             ax.plot(rounds, mean, markevery=(every * (i + 1) // (len(traces) + 1), every), **how)
             if n > 1 and (bands is None or name in bands):
@@ -352,6 +355,8 @@ def _settle(fig: Figure) -> None:
         if labels:
             ends = ax.transData.transform([label.xy for label in labels])[:, 1] * 72 / fig.dpi
             order, steps = np.argsort(ends, kind="stable"), gap * np.arange(len(ends))
+            # Isotonic regression gives the positions closest to the line ends (in least squares)
+            # that keep the order and a gap of at least 8 points.
             apart = isotonic_regression(ends[order] - steps).x + steps
             for i, y in zip(order, apart):
                 labels[i].set_position((4, y - ends[i]))
@@ -411,6 +416,7 @@ def save(
     with style_context():
         _settle(fig)
         pdf, png = io.BytesIO(), io.BytesIO()
+        # Without a creation date the PDF is equal byte for byte if it is saved again.
         creator = {"Creator": f"paperlib {__version__}", "CreationDate": None}
         fig.savefig(pdf, format="pdf", metadata={"Title": title, "Subject": about, **creator})
         words = {"Title": title, "Description": alt, "Comment": about}

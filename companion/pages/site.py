@@ -66,6 +66,7 @@ def notebooks(profile: str, there: Path) -> dict[str, str]:
         if copy.exists() and copy.with_suffix(".done").exists():
             node = published_notebook(nbformat.read(copy, as_version=4), known)
             kept = nbformat.read(old, as_version=4).metadata if old.exists() else {}
+            # The published copy comes from a later run, possibly on another machine.
             if node.metadata.ran < kept.get("ran", ""):
                 continue
         elif not old.exists():
@@ -154,6 +155,7 @@ def make_source(profile: str) -> Path:
     shutil.copytree(
         project_dir() / "docs", place / "docs", ignore=shutil.ignore_patterns("_*", "*.py")
     )
+    # The committed notebooks are of the paper profile.
     if profile != "paper":
         for path in place.glob("docs/notebooks/*.ipynb"):
             path.unlink()

@@ -71,6 +71,7 @@ def _walk(x: Any, place: str = "") -> Iterator[tuple[str, Any]]:
     """
     yield place, x
     if isinstance(x, dict):
+        # JSON turns other keys into text, therefore 1 and "1" would give the same key.
         if odd := [key for key in x if not isinstance(key, str)]:
             raise ValueError(f"key {odd[0]!r} of a dictionary; allowed, to be told apart: text")
         kids = [x[key] for key in sorted(x)]
@@ -78,6 +79,7 @@ def _walk(x: Any, place: str = "") -> Iterator[tuple[str, Any]]:
         held = [item for owner in type(x).__mro__ for item in vars(owner).items()]
         cached = {name for name, value in held if isinstance(value, functools.cached_property)}
         fields = [f.name for f in dataclasses.fields(x)]
+        # An attribute that is not a field would not be in the key, although the code may use it.
         if odd := sorted(getattr(x, "__dict__", {}).keys() - cached.union(fields)):
             raise ValueError(
                 f"{type(x).__name__} has {odd[0]!r}, which is no field of it; allowed, to be told apart: fields of a dataclass"
@@ -178,6 +180,8 @@ class _Text:
     def function(self, f: FunctionType) -> None:
         """Add a function: its captured values, its bytecode if file and name do not identify it, a typed function's globals."""
         typed = _typed(f)
+        # The name of a lambda or a local function ("<lambda>", "<locals>") does not identify it,
+        # therefore its bytecode is added.
         unnamed = typed or "<" in f.__qualname__
         part = [f.__qualname__, _bytecode(f.__code__) if unnamed else None]
         self.parts.append(part)

@@ -172,6 +172,8 @@ def run(
                 "record": record,
                 "probes": probes or {},
             }
+            # The number of a GPU is not part of the key, but the kind of device is, because its
+            # rounding differs.
             known = content_key({**inputs, "device": device.split(":")[0]}, also=("paperlib.play",))
             # Reuse the descriptions that were made for the key.
             about = {of: known.content["inputs"][of] for of in ("learner", "problem")}

@@ -132,6 +132,7 @@ class Seconds(dict[Run, np.ndarray]):
         """
         T = self[run].shape[1]
         middles, medians = self.bins(run, max(1, T // 20) if width is None else width)
+        # The first rounds are left out, because fixed costs dominate in them and flatten the slope.
         late = middles >= (T / 4 if first is None else first)
         x, y = np.log(middles[late]), np.log(medians[:, late])
         if resamples is None:

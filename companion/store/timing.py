@@ -106,7 +106,9 @@ def time_rounds(
     found = np.empty((len(runs), repetitions, horizon))
     with progress_line("timing", len(runs) * repetitions, still=True) as shown, exclusive_lock():
         for (learner, problem), R in zip(runs, trials, strict=True):
+            # The warm-up compiles and fills caches.
             play(learner, problem, min(horizon, 20), R, seed)
+        # Repetitions are the outer loop, so that the runs take turns.
         for n in range(repetitions):
             own = seed + n if anew else seed
             for i, ((learner, problem), R) in enumerate(zip(runs, trials)):

@@ -72,6 +72,7 @@ def _canonical_outputs(outputs: list, count: int) -> list:
             output.execution_count = count
         if "data" in output:
             output.data = {k: v for k, v in output.data.items() if "jupyter.widget" not in k}
+        # The kernel splits printed text differently in each run, therefore pieces are joined.
         if output.output_type == "stream" and kept and kept[-1].output_type == "stream":
             kept[-1].text += output.text
         elif (

@@ -113,6 +113,7 @@ def convert(value: Any, kind: Any, name: str) -> Any:
         ValueError: it is of another type; the message begins with `name`.
     """
     outer, inner = get_origin(kind) or kind, get_args(kind)
+    # TOML and Python users write 1 for 1.0.
     if outer is float and type(value) is int:
         return float(value)
     if type(value) is not outer:
@@ -167,6 +168,7 @@ def differences(stem: str, profile: str, given: dict) -> str:
     apart = [
         f"{name} {given.get(name, 'not there')}, declared {value}"
         for name, value in profile_values(stem, profile, read_committed).items()
+        # Compare plain types only, because == of an array is not a bool.
         if not (name in given and type(given[name]) in PLAIN and given[name] == value)
     ]
     return "; ".join(apart)

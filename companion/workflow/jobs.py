@@ -169,6 +169,8 @@ def _output_to(path: Path) -> Iterator[Callable[[str], None]]:
     user, errors = os.dup(1), os.dup(2)
     clear = "\r\x1b[K" if os.isatty(user) else ""  # overwrites the progress line of run.py
     with open(path, "w") as log:
+        # Redirect the file descriptors and not only sys.stdout, because the kernel's process
+        # inherits the descriptors.
         os.dup2(log.fileno(), 1), os.dup2(log.fileno(), 2)
 
     def say(line: str) -> None:

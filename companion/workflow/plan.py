@@ -42,7 +42,7 @@ SECTION = {  # keys of a notebook's section in profiles.toml
 }
 TIMEOUT = {"quick": 3600, "paper": 172_800}  # seconds per cell
 STEM = r"[a-z0-9]+_\w+"  # as in run.py; excludes JupyterLab's Untitled and -Copy1
-PATH = 1000  # characters; few systems allow longer paths
+PATH = 1000  # characters; some systems reject much longer paths
 LARGE = 10_000_000  # bytes; hashing larger files would slow down every call
 LAST = "99_"  # prefix of the notebooks that show the results of all others
 
@@ -290,6 +290,8 @@ def forget_incomplete(stem: str, profile: str) -> str:
         found = json.loads(done.read_bytes())
         seconds, made = found["seconds"], found["products"]
         whole = type(seconds) in (int, float) and 0 <= seconds < math.inf
+        # A longer path comes from a damaged file, and some systems raise an error when such a path is
+        # opened.
         whole = whole and isinstance(made, dict) and all(len(path) < PATH for path in made)
     except (OSError, ValueError, RecursionError, TypeError, KeyError):
         whole = False

@@ -77,7 +77,7 @@ def notebook(app, name, source):
 
 
 def formulas(app, what, name, obj, options, lines):
-    """Escape |x| in docstrings, which is not a substitution, and y_+, which is not a reference."""
+    """Escape ``|x|`` in docstrings, which is not a substitution, and ``y_+``, which is not a reference."""
     plain = lambda text: re.sub(r"(?<=\w)_(?!\w)", r"\_", text.replace("|", "\\|"))
     split = (re.split(r"(``?[^`]+``?)", line) for line in lines)
     lines[:] = ["".join(x if i % 2 else plain(x) for i, x in enumerate(parts)) for parts in split]
