@@ -142,7 +142,7 @@ def moved_in_record(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
 
 
 def compare_record(commit: str) -> None:
-    """Compare the committed figures with those of a commit, and write what differs under "paper"."""
+    """Compare the committed figures with the figures of a commit, and write the differing numbers under "paper"."""
     found = {}
     for path in sorted(FIGURES.glob("*/*.json")):
         name = path.relative_to(ROOT).as_posix()

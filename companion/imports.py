@@ -173,7 +173,7 @@ def add_imports(file: Path | None, found: set[Path], package: Sequence[str] = ()
 
 
 def add_imports_of_name(name: str, found: set[Path]) -> None:
-    """Add the files behind a dotted name and what they import to ``found``, see ``add_imports``."""
+    """Add the files behind a dotted name, and the files that they import, to ``found``; see ``add_imports``."""
     if name.split(".")[0] in PACKAGES:
         add_imports(resolve_file(name), found)
         return

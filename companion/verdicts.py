@@ -50,9 +50,15 @@ SIDES = ("above", "below", "within", "equal", "test", "parts", "reported")
 class Claim:
     """Sentence about results, with the test that decides it.
 
-    ``side`` states how the statistic is compared with ``threshold``: "above", "below" (a number), "within" (low, high),
-    "equal" (a number, or several), "test" (the level of a ``stats.Test``), "parts" (decided by the claims named in
-    ``parts``), "reported" (shown, never decided). With fewer trials than ``trials`` the claim is inconclusive.
+    ``side`` states how the statistic is compared with ``threshold``. With fewer trials than ``trials`` the claim is
+    inconclusive. The sides are:
+
+    - "above" and "below": the threshold is a number;
+    - "within": the threshold is a pair, low and high;
+    - "equal": the threshold is a number, or several;
+    - "test": the threshold is the level of a ``stats.Test``;
+    - "parts": the claim is decided by the claims named in ``parts``;
+    - "reported": the statistic is shown, but never decides the claim.
     """
 
     id: str  # the paper's package and the claim's number, "glbomd.C5.S3"

@@ -29,7 +29,7 @@ def gather(profile: str) -> dict[str, Any]:
 
     Returns:
         ``profile``, and ``papers``: name -> title, claims, statements, errata, each in the order of declaration, and
-        counts of verdicts, separately for the paper's sentences and ours. A claim that its parts decide is not counted.
+        counts of verdicts, separately for the paper's sentences and ours. A claim with parts is not counted, only its parts.
     """
     found = {paper: _paper(paper, profile) for paper in papers()}
     return to_json({"profile": profile, "papers": found})

@@ -84,7 +84,7 @@ def advice_block(paper: str, claims: list[dict]) -> str:
     module, known = paper_module(paper, "advice"), {claim["id"]: claim for claim in claims}
 
     def link(match: re.Match) -> str:
-        """ "(N4)" as a link to the claim, if that is one."""
+        """Return "(N4)" as a link to the claim, if there is such a claim."""
         id = match[1]
         to = f"[{id}](../papers/{paper}.md#{anchor(id)})"
         return f"({to})" if f"{paper}.{id}" in known else match[0]
@@ -94,9 +94,7 @@ def advice_block(paper: str, claims: list[dict]) -> str:
 
 def blocks(claims: dict) -> dict[str, str]:
     """Return every block by its name; ``claims`` is the content of ``figures/claims.json``."""
-    commands = (
-        project_dir() / "bench" / "commands.json"
-    )  # exists only if it was measured on a quiet machine
+    commands = project_dir() / "bench" / "commands.json"  # measured only on a quiet machine
     measured = (
         render("block_measured", **json.loads(commands.read_text())) if commands.exists() else ""
     )

@@ -1,9 +1,9 @@
 """Progress line of a long computation: in JupyterLab, in a terminal, in a log, and for ``run.py``.
 
 A notebook shows one line below its cell and a terminal overwrites one line; both disappear when the work is done. A log
-gets one line every 30 seconds. If PAPERLIB_PROGRESS names a file, the line is written there instead while the work runs, and
-``run.py`` shows it in its own line. tqdm is not used, because in a notebook it needs ipywidgets, and either leaves an
-empty widget or writes its text to stderr.
+gets one line every 30 seconds. If PAPERLIB_PROGRESS names a file, the line is written there instead while the work runs,
+and ``run.py`` shows it in its own line. tqdm works well in terminals, but is not used here. In a notebook it needs
+ipywidgets, and it leaves an empty widget there or writes its text to stderr.
 """
 
 import functools
