@@ -9,11 +9,8 @@ from typing import Any
 from paperlib.core.files import CHECKOUT, write_atomically
 from paperlib.core.text import to_json
 
-FOLDERS = {
-    "quick": "quick",
-    "paper": "",
-    "custom": "custom",
-}  # relative to the folder of all figures
+# Folders of the profiles, relative to the folder of all figures.
+FOLDERS = {"quick": "quick", "paper": "", "custom": "custom"}
 
 
 def project_dir() -> Path:

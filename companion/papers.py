@@ -41,10 +41,8 @@ def paper_module(paper: str, name: str) -> ModuleType | None:
     try:
         return importlib.import_module(full)
     except ModuleNotFoundError as error:
-        if error.name not in (
-            full,
-            full.rpartition(".")[0],
-        ):  # a module that the paper's module imports is missing
+        # The missing module is one that the paper's module imports.
+        if error.name not in (full, full.rpartition(".")[0]):
             raise
         return None  # the paper's folder may also be missing
 

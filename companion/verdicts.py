@@ -370,9 +370,8 @@ def _keep(verdict: Verdict) -> Verdict:
 def _verdict(entry: dict[str, Any]) -> Verdict:
     """Return the verdict in an entry of a JSON file, which may have further keys."""
     verdict = Verdict(**{f.name: entry[f.name] for f in fields(Verdict) if f.name in entry})
-    vars(verdict)["line"] = entry[
-        "line"
-    ]  # recomputing it would use the numbers that the file has rounded
+    # Recomputing it would use the numbers that the file has rounded.
+    vars(verdict)["line"] = entry["line"]
     return verdict
 
 

@@ -264,9 +264,8 @@ def measure_memory(case: ContractCase, point: Point, device: str) -> dict[str, i
     "device" is the peak memory of tensors on a GPU, None on the CPU.
     """
     torch.set_num_threads(1)
-    _play(
-        case, point._replace(trials=1, played=5), device
-    )  # loads everything that is loaded at first use
+    # A short run first, which loads everything that is loaded at first use.
+    _play(case, point._replace(trials=1, played=5), device)
     before = peak_bytes()
     if device.startswith("cuda"):
         torch.cuda.reset_peak_memory_stats(device)

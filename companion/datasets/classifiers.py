@@ -64,10 +64,8 @@ def accuracy(
         "boosting": ensemble.GradientBoostingClassifier,
     }
     release = tuple(map(int, metadata.version("scikit-learn").split(".")[:2]))
-    if classifier == "boosting" and release >= (
-        1,
-        9,
-    ):  # where the parameter has no effect and causes a warning
+    # From scikit-learn 1.9 on, the criterion of boosting has no effect and causes a warning.
+    if classifier == "boosting" and release >= (1, 9):
         parameters = {name: x for name, x in parameters.items() if name != "criterion"}
     model = classes[classifier](**parameters, random_state=0)
     if scale:

@@ -53,17 +53,14 @@ class Evaluations:
         _refuse_unlike("about", about)
         self.function, self.path, self.about = function, folder() / f"{name}.jsonl", about
         self._known: dict[str, Evaluation] = {}
-        self._read, self._inode = (
-            0,
-            None,
-        )  # number of bytes read from the file, and the file's inode
+        # The number of bytes read so far, and the inode, by which a new file is recognized.
+        self._read, self._inode = 0, None
 
     def load(self) -> None:
         """Read the lines that any process has written since the last call."""
         with suppress(FileNotFoundError), open(self.path, "rb") as file:
-            if (
-                inode := os.fstat(file.fileno()).st_ino
-            ) != self._inode:  # the file was removed and created again
+            # The file was removed and created again.
+            if (inode := os.fstat(file.fileno()).st_ino) != self._inode:
                 self._read, self._inode = 0, inode
             file.seek(self._read)
             *whole, _ = file.read().split(b"\n")  # the last part is empty, or an unfinished line
@@ -145,9 +142,8 @@ def workers() -> int:
 def _in_parallel(calls: list[tuple]) -> None:
     count = workers()
     if min(count, len(calls)) < 2:
-        with threadpool_limits(
-            1
-        ):  # as in a worker, because sums must not depend on the number of threads
+        # One thread, as in a worker, because sums must not depend on the number of threads.
+        with threadpool_limits(1):
             for call in calls:
                 _evaluated(*call)
         return
@@ -164,9 +160,8 @@ def _evaluated(
     """Evaluate the function and append the value to the file, from which every process reads it."""
     value, error, begin = 0.0, None, time.perf_counter()
     try:
-        found = function(
-            dict(parameters)
-        )  # a copy, so that the function cannot change the parameters that are written
+        # The function gets a copy, so that it cannot change the parameters that are written.
+        found = function(dict(parameters))
         if isinstance(found, (str, bytes, bool)) or not math.isfinite(found):
             raise ValueError(f"value={found!r}; allowed: a finite number")
         value = float(found)

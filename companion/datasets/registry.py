@@ -22,9 +22,8 @@ from typing import BinaryIO
 
 import requests
 
-with (
-    warnings.catch_warnings()
-):  # pooch imports tqdm, which warns in notebooks that ipywidgets is missing
+# pooch imports tqdm, which warns in notebooks that ipywidgets is missing.
+with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import pooch
 

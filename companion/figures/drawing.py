@@ -275,9 +275,8 @@ def time_panel(
                 numbers.setdefault(name, {})[setting] = shown
         bars = [shown for samples in numbers.values() for shown in samples.values()]
         ends = [x for bar in bars for x in (*bar["quartiles"], bar.get("batch", bar["median"]))]
-        decade = np.floor(
-            np.log10(0.8 * min(ends))
-        )  # room for a diamond, which would be cut just above the axis
+        # Leave room below the smallest number, because a diamond on the axis would be cut off.
+        decade = np.floor(np.log10(0.8 * min(ends)))
         top = max(decade + 1, np.ceil(np.log10(max(ends))))
         ax.set(title=title, ylabel=ylabel, yscale="log", ylim=(10**decade, 10**top))
         ax.yaxis.set_minor_formatter(NullFormatter())
@@ -405,10 +404,8 @@ def save(
     for what, text in (("caption", caption), ("alt", alt)):
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"{what}={text!r}; allowed: a sentence")
-    for what, text in (
-        ("name", name),
-        ("paper", paper),
-    ):  # they are the names of a file and its folder
+    # Both become the name of a file or its folder, therefore they must not contain a slash.
+    for what, text in (("name", name), ("paper", paper)):
         if not isinstance(text, str) or not re.fullmatch(r"\w[\w.-]*", text):
             raise ValueError(f"{what}={text!r}; allowed: letters, digits, '_', '-' and '.'")
     place, title = profile_dir(profile) / paper, f"{paper}: {name}"

@@ -21,9 +21,8 @@ from ..workflow import plan as workflow
 from .markdown import anchor, chip, escape, render
 
 NUMBERS = re.compile(r"Figures? ([\d a-z,()-]+)")  # finds "1" in "Experiments, Figures 1a-b"
-SAVE = re.compile(
-    r'\.save\(\s*[^,()]+,\s*f?"([^"]+)"'
-)  # a call of ``save``; the group is the name of the figure
+# Matches a call of ``save``; the group is the name of the figure.
+SAVE = re.compile(r'\.save\(\s*[^,()]+,\s*f?"([^"]+)"')
 SIZES = {
     "quick": "Verdicts are those of record, from the paper profile. Numbers of a quick run come from small sizes and are not verdicts.",
     "paper": "",
@@ -47,9 +46,8 @@ class Saved(NamedTuple):
     @property
     def label(self) -> str:
         words = self.name.replace("_", " ")
-        return (
-            words[:1].upper() + words[1:]
-        )  # only the first letter changes case, because T is not t
+        # Only the first letter changes case, because T and t are different symbols.
+        return words[:1].upper() + words[1:]
 
     @property
     def anchor(self) -> str:

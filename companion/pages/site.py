@@ -137,9 +137,8 @@ def write_pages(target: Path, profile: str) -> list[str]:
 
 # ---- HTML --------------------------------------------------------------------------------------------------
 
-CODE = re.compile(
-    r"\[([^]]*)\]\((?:\.\./)*((?:paperlib|companion)/[\w/]+)\.py(?:#(\w+))?\)"
-)  # a link to a file of a package
+# Matches a link to a file of one of the two packages.
+CODE = re.compile(r"\[([^]]*)\]\((?:\.\./)*((?:paperlib|companion)/[\w/]+)\.py(?:#(\w+))?\)")
 BEGINS = re.compile(r"^(?:def|class) (\w+)|^ +(?:Erratum)?\(?\"(E\d+\w*)\"")
 
 

@@ -51,9 +51,8 @@ def versions(files: Iterable[Path] = ()) -> dict[str, str]:
 @functools.cache
 def version(package: str) -> str:
     """Return the version of an installed package by its import name, or "none" if it is not installed."""
-    owners = _distributions().get(
-        package, ()
-    )  # several distributions may share a namespace package
+    # Several distributions may share a namespace package.
+    owners = _distributions().get(package, ())
     return ", ".join(metadata.version(owner) for owner in sorted(set(owners))) or "none"
 
 

@@ -36,10 +36,8 @@ class ProgressLine:
 
     def __init__(self, what: str, parts: int, still: bool = False, shown: bool = True):
         self.what, self.parts, self.done, self.part, self.round = what, parts, 0, "", (0, 0)
-        self.spent, self.fresh = (
-            0.0,
-            0.0,
-        )  # Seconds and number of parts that were computed and not loaded.
+        # Run time and number of the parts that were computed and not loaded.
+        self.spent, self.fresh = 0.0, 0.0
         self.show, self.lock, self.wrote = _medium() if shown else None, threading.Lock(), False
         self.pause = LOG if self.show is _log else PROGRESS_SECONDS
         patience = LOG if self.show is _log else 0.0 if still else PATIENCE
@@ -105,9 +103,8 @@ class ProgressLine:
             self.show = None  # The timer may still fire after this call.
 
     def _show(self, text: str) -> None:
-        with suppress(
-            AttributeError, OSError, ValueError
-        ):  # The reader has closed the connection or the stream.
+        # The reader may have closed the connection or the stream.
+        with suppress(AttributeError, OSError, ValueError):
             self.show(text)
 
 
@@ -145,10 +142,8 @@ class CellLine:
         """Show a text as the line; "" removes the line."""
         from IPython.display import clear_output, display
 
-        (
-            sys.stdout.flush(),
-            sys.stderr.flush(),
-        )  # Flush, so that printed text is counted among the messages.
+        # Flushed text is counted among the messages, which ``_sent`` counts.
+        sys.stdout.flush(), sys.stderr.flush()
         alone = self.before is not None and self._sent() - self.before == self.shown
         data, self.shown = {"text/plain": text} if text else {}, self.shown + 1
         if alone and not text:
@@ -170,9 +165,8 @@ def kernel_shell() -> Any:
     return shell if getattr(shell, "kernel", None) is not None else None
 
 
-_cell = (
-    CellLine(kernel_shell()) if kernel_shell() else None
-)  # Created at import, because it follows which cell runs.
+# The line is created at import, because it has to follow which cell runs.
+_cell = CellLine(kernel_shell()) if kernel_shell() else None
 
 
 def _medium() -> Callable[[str], None] | None:
@@ -187,10 +181,8 @@ def _medium() -> Callable[[str], None] | None:
         return None if "PYTEST_VERSION" in os.environ else _cell.show
     try:
         return _on_terminal if sys.stderr.isatty() else _log
-    except (
-        AttributeError,
-        ValueError,
-    ):  # stderr is missing, closed, or an object that can only be written to.
+    # stderr may be missing, closed, or an object that can only be written to.
+    except (AttributeError, ValueError):
         return None
 
 

@@ -75,9 +75,8 @@ def _canonical_outputs(outputs: list, count: int) -> list:
         # The kernel splits printed text differently in each run, therefore pieces are joined.
         if output.output_type == "stream" and kept and kept[-1].output_type == "stream":
             kept[-1].text += output.text
-        elif (
-            output.get("data") != {}
-        ):  # an output without content is left over from a progress line
+        # An output without content is left over from a progress line.
+        elif output.get("data") != {}:
             kept.append(output)
     return kept
 

@@ -43,9 +43,8 @@ def import_closure(file: Path) -> set[Path]:
 def affected_tests(changed: list[Path]) -> list[Path]:
     """Return the test files that import a changed file, directly or through others."""
     folders = sorted({file.parent for file in TESTS.rglob("test_*.py")})
-    sys.path[:0] = [
-        str(folder) for folder in (CHECKOUT, TESTS, *folders)
-    ]  # so that the tests' helper modules are found
+    # The tests' helper modules are found through sys.path.
+    sys.path[:0] = [str(folder) for folder in (CHECKOUT, TESTS, *folders)]
     return [
         file
         for file in sorted(TESTS.rglob("test_*.py"))

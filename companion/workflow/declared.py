@@ -18,15 +18,12 @@ from ..output import figures_dir, project_dir
 
 PROFILES = ("quick", "paper")
 CUSTOM = "custom"
-FREE = (
-    "profile",
-    "device",
-)  # they decide where a run computes and writes, and do not change its results
+# Parameters that decide where a run computes and writes, and do not change its results.
+FREE = ("profile", "device")
 KINDS = {kind.__name__: kind for kind in (bool, int, float, str, list, dict)}
 PLAIN = {*KINDS.values(), type(None)}  # types whose == returns a bool
-INJECTED = (
-    "# Parameters\n"  # first line of the cell that papermill inserts after the parameters cell
-)
+# First line of the cell that papermill inserts after the parameters cell.
+INJECTED = "# Parameters\n"
 
 
 class Parameter(NamedTuple):

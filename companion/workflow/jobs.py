@@ -274,10 +274,8 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--attempt", type=int, default=1, help="which try this is, from 1")
     options = parser.parse_args(argv)
-    for name in (
-        "PAPERLIB_RESULTS",
-        "PAPERLIB_FIGURES",
-    ):  # make them absolute, because a kernel works in notebooks/
+    # Make the folders absolute, because a kernel works in notebooks/.
+    for name in ("PAPERLIB_RESULTS", "PAPERLIB_FIGURES"):
         if given := os.environ.get(name):
             os.environ[name] = os.path.abspath(given)
     path = notebook_path(options.notebook)

@@ -158,9 +158,8 @@ def cell_imports(stem: str) -> list[str]:
         try:
             statements = read_code("\n".join(python).encode(), stem)[1]
             names |= {name for name, _ in imported_names(statements)}
-        except (
-            SyntaxError
-        ):  # it may import anything; an unnecessary run is better than a missed edit
+        # The cell may import anything, and an unnecessary run is better than a missed edit.
+        except SyntaxError:
             names |= all_modules()
     return sorted({origin(name) for name in names if name.split(".")[0] in PACKAGES})
 

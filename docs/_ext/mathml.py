@@ -27,9 +27,8 @@ def _visit(display: str):
     def visit(self, node: nodes.Node) -> None:
         try:
             self.body.append(mathml(node.astext(), display))
-        except (
-            Exception
-        ) as error:  # any error of the library becomes a warning that names the formula
+        # Any error of the library becomes a warning that names the formula.
+        except Exception as error:
             logging.getLogger(__name__).warning(
                 "formula %r: %s", node.astext(), error, location=node
             )

@@ -149,10 +149,8 @@ def test_a_flipped_byte_is_never_used(place, caplog):
             file.path.write_bytes(text[:i] + bytes([text[i] ^ flip]) + text[i + 1 :])
             again = counted(place)[0]
             again.load()
-            assert again.entries() in ([], [known]), (
-                i,
-                flip,
-            )  # a flip may leave the value unchanged, because 1e-5 may become 1E-5
+            # A flip may leave the value unchanged, because 1e-5 may become 1E-5.
+            assert again.entries() in ([], [known]), (i, flip)
     assert "damaged lines are not used" in caplog.text
 
 

@@ -110,9 +110,8 @@ def test_a_damaged_verdict_counts_as_not_run(tmp_path, content, caplog):
     assert row().verdict == "holds" and not caplog.records
     (tmp_path / "figures/claims/toy.C1.json").write_bytes(content)
     assert row().verdict == "not run"
-    said = {
-        r.getMessage() for r in caplog.records
-    }  # the damaged file is also read for its parent claim
+    # The damaged file is also read for its parent claim.
+    said = {r.getMessage() for r in caplog.records}
     assert said == {"toy.C1.json is damaged: counted as not run"}
 
 
@@ -178,9 +177,8 @@ def test_a_run_at_other_sizes_prints_the_verdict_of_record_and_a_number(recorded
             "     of record: holds  mean 2.00 [1.90, 2.10], n 50  a remark\n"
             f"     {profile} run: mean -3.00 [-4.00, -2.00], n 10, not a verdict; it is short"
         )
-    assert (
-        verdicts.judge("toy.C1", of(-3.0), profile=profile).verdict == "fails"
-    )  # the verdict of a quick run is only in its file
+    # The verdict of a quick run is only in its file.
+    assert verdicts.judge("toy.C1", of(-3.0), profile=profile).verdict == "fails"
     verdicts.judge("toy.C2.a", of(9.0), profile=profile)
     assert str(verdicts.combine_parts("toy.C2", profile)) == (
         "C2  a sentence\n"
