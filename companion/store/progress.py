@@ -142,7 +142,7 @@ class CellLine:
         """Show a text as the line; "" removes the line."""
         from IPython.display import clear_output, display
 
-        # Flushed text is counted among the messages, which ``_sent`` counts.
+        # Flush first, because printed text is sent as messages too, and ``_sent`` counts them.
         sys.stdout.flush(), sys.stderr.flush()
         alone = self.before is not None and self._sent() - self.before == self.shown
         data, self.shown = {"text/plain": text} if text else {}, self.shown + 1
