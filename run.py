@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One command from a bare machine to the figures: makes .venv from requirements.lock, then works in it.
+"""Set up the environment and run the notebooks, tests and pages: creates .venv from requirements.lock and works in it.
 
     python3 run.py figures [--profile quick|paper] [--only NAME] [--jobs N] [--device auto|cpu|cuda]
                    [--cluster PROFILE] [--commit-notebooks]
@@ -10,8 +10,8 @@
     python3 run.py bench [--device auto|cpu|cuda] [--quick] [--only NAME]
     python3 run.py clean [--all]
 
-Needs Linux or macOS, Python 3.11 or later, and nothing else. ``PAPERLIB_PYTHON`` names an interpreter whose
-environment is used as it is, instead of .venv.
+Needs Linux or macOS and Python 3.11 or later, and no other software. If ``PAPERLIB_PYTHON`` names an
+interpreter, run.py uses the environment of that interpreter as it is, instead of .venv.
 """
 
 import sys
@@ -49,9 +49,9 @@ LOCK = ROOT / "requirements.lock"
 READ_ONLY = (
     " For a folder that is read-only PAPERLIB_RESULTS and PAPERLIB_FIGURES name others to write to."
 )
-GRACE = 20  # seconds that a command has to end when told to
-HEARD = 5  # seconds that one has which the same Ctrl-C reached, before it is told to
-OPENING = {  # at once, for what is started may take long to speak
+GRACE = 20  # seconds that a command has to end after SIGTERM
+HEARD = 5  # seconds before SIGTERM, for a command that the same Ctrl-C has reached
+OPENING = {  # printed at once, because the command may take long to print its first line
     "figures": "Looking at data sets and notebooks ...",
     "test": "Starting pytest ...",
     "lab": "Starting JupyterLab ...",
@@ -60,8 +60,9 @@ OPENING = {  # at once, for what is started may take long to speak
     "bench": "Starting the benchmark ...",
     "clean": "Removing results, quick figures and caches ...",
 }
-FOLDERS = ("ROOT", "RESULTS", "FIGURES", "DATA", "LOCKS")  # PAPERLIB_..., which a user may set
-NEEDS = {  # modules without which a command cannot start; an interpreter of the user's own may lack them
+# A user may set each folder by an environment variable, for example PAPERLIB_RESULTS.
+FOLDERS = ("ROOT", "RESULTS", "FIGURES", "DATA", "LOCKS")
+NEEDS = {  # modules that a command cannot start without; the user's interpreter may lack them
     "figures": ("torch", "matplotlib", "papermill", "ipykernel", "snakemake"),
     "test": ("torch", "pytest", "nbval", "xdist"),
     "lab": ("jupyterlab", "ipykernel"),
@@ -75,17 +76,19 @@ lacks = [name for name in sys.argv[1:] if find_spec(name) is None]
 if sys.version_info < (3, 11): lacks.insert(0, "Python 3.11 or later")
 if lacks: sys.exit("it lacks " + ", ".join(lacks))
 """
-STEM = r"[a-z0-9]+_\w+"  # a notebook of the project: a paper or a number first; not Untitled or a -Copy1 of JupyterLab's
+# A notebook of the project starts with a paper or a number, unlike JupyterLab's Untitled and
+# -Copy1.
+STEM = r"[a-z0-9]+_\w+"
 NBVAL = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=900"]
 
 
 def cores() -> int:
-    """Processor cores that this process may use."""
+    """Return the number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the parser of the command line."""
     top = argparse.ArgumentParser(
         prog="run.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -166,7 +169,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
-    """Options of a call; ``rest`` holds what `test` and `lab` pass on."""
+    """Return the options of a call; ``rest`` contains the arguments that `test` and `lab` pass on."""
     top = parser()
     options, rest = top.parse_known_args(argv)
     own = top.commands[options.command]
@@ -188,12 +191,15 @@ def parse(argv: list[str]) -> argparse.Namespace:
 
 
 def results() -> Path:
-    """The folder of results."""
+    """Return the folder of results."""
     return Path(os.environ.get("PAPERLIB_RESULTS") or ROOT / "results")
 
 
 def desk() -> Path:
-    """Where the lock, Snakemake's notes and a new .venv lie: the project's folder, or that of results where it is read-only."""
+    """Return the folder of the lock, Snakemake's files and a new .venv.
+
+    It is the project's folder, or the folder of results if the project's folder is read-only.
+    """
     if os.access(ROOT, os.W_OK):
         return ROOT
     results().mkdir(parents=True, exist_ok=True)
@@ -202,11 +208,15 @@ def desk() -> Path:
 
 @contextlib.contextmanager
 def one_at_a_time():
-    """Hold this folder's lock; a second call ends with a message. It is released when a process dies."""
+    """Hold this folder's lock; a second call exits with a message. The lock is released when the process ends."""
+    # The file is opened for appending, because truncating it would erase the text of the process
+    # that holds the lock.
     with open((place := desk()) / ".run.lock", "a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:  # not any OSError: a file system without locks is another matter
+        # Only this error means that another process holds the lock; a file system without locks
+        # raises another.
+        except BlockingIOError:
             file.seek(0)
             sys.exit(
                 f"Another run.py works in {place} ({file.read().strip() or 'just started'}); wait for it or end it."
@@ -225,10 +235,10 @@ def call(
     tidies: bool = False,
     **kwargs,
 ) -> int:
-    """Run a command to its end, with a call of `meanwhile` each second.
+    """Run a command to its end, and call `meanwhile` each second; return the exit status.
 
-    When this process is told to stop, so is the command, with `group` its children too. One that `tidies` up after a
-    Ctrl-C, which a terminal sends to both, has some seconds for that.
+    If this process is stopped, the command is stopped too, with `group` including its children. A terminal sends Ctrl-C to
+    both processes. A command that `tidies` up after it has some seconds for that.
     """
     process = subprocess.Popen([str(a) for a in argv], start_new_session=group, **kwargs)
     try:
@@ -236,15 +246,17 @@ def call(
             with contextlib.suppress(subprocess.TimeoutExpired):
                 return process.wait(1 if meanwhile else None)
             meanwhile()
+    # BaseException includes Ctrl-C and the exit after SIGTERM, which must stop the command too.
     except BaseException as stop:
         if tidies and isinstance(stop, KeyboardInterrupt):
             with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
                 process.wait(HEARD)
-        # Snakemake may hang when told to stop while a job ends
+        # SIGKILL follows, because Snakemake may hang after SIGTERM if a job ends at that moment.
         for number in (signal.SIGTERM, signal.SIGKILL):
             with contextlib.suppress(ProcessLookupError):
                 (os.killpg if group else os.kill)(process.pid, number)
-            # a second Ctrl-C is for what still runs
+            # A second Ctrl-C must not interrupt the cleanup; it reaches the processes that still
+            # run.
             with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
                 process.wait(GRACE)
                 break
@@ -252,39 +264,40 @@ def call(
 
 
 def stamp() -> str:
-    """What an environment was made from: the lock and the version of Python."""
+    """Return a hash of the inputs of an environment: the lock file and the version of Python."""
     return hashlib.sha256(LOCK.read_bytes() + sys.version.split()[0].encode()).hexdigest()
 
 
 def environment() -> str:
-    """Path of the environment's Python; makes or remakes .venv where it is missing, stale or half-made."""
-    # its kernels find the package here, installed there or not
+    """Return the path of the environment's Python; create .venv again if it is missing, outdated or incomplete."""
+    # With PAPERLIB_PYTHON, its kernels find the package through PYTHONPATH, whether or not it is
+    # installed there.
     if os.environ.get("PAPERLIB_PYTHON"):
         os.environ["PYTHONPATH"] = os.pathsep.join(
             filter(None, (str(CODE), os.environ.get("PYTHONPATH")))
         )
         return os.environ["PAPERLIB_PYTHON"]
-    # another Python's packages would come before those of the lock
+    # The packages of another Python would precede those of the lock.
     for name in ("PYTHONPATH", "PYTHONHOME"):
         os.environ.pop(name, None)
     venv = VENV if made(VENV) else desk() / VENV.name
     python = venv / "bin/python"
     if not made(venv):
         make_environment(python)
-        (venv / ".ready").write_text(stamp())  # written last
-    # The package is used from this folder: one line on the environment's path, so that every
-    # kernel finds it, with no build step and no network.
+        (venv / ".ready").write_text(stamp())  # written last, as the mark of a complete environment
+    # The package is used from this folder: one line on the environment's path lets every kernel
+    # find it, without a build step or network.
     where = next(venv.glob("lib/python*/site-packages")) / "paperlib.pth"
     if not where.exists() or where.read_text() != f"{ROOT}\n":
         try:
             where.write_text(f"{ROOT}\n")
-        except OSError:  # a read-only one, made for another path
+        except OSError:  # a read-only environment, made for another path
             os.environ["PYTHONPATH"] = str(ROOT)
     return str(python)
 
 
 def check_own(python: str, command: str) -> None:
-    """End the call with one line where the interpreter that PAPERLIB_PYTHON names cannot run a command."""
+    """Exit with one line if the interpreter that PAPERLIB_PYTHON names cannot run a command."""
     with tempfile.TemporaryFile("w+") as said:
         try:
             code = call([python, "-c", LACKING, *NEEDS[command]], stdout=said, stderr=said)
@@ -301,13 +314,13 @@ def check_own(python: str, command: str) -> None:
 
 
 def made(venv: Path) -> bool:
-    """Whether an environment is whole, and of this lock and this Python."""
+    """Return whether an environment is complete, and was made from this lock and this Python."""
     ready = venv / ".ready"
     return ready.exists() and ready.read_text() == stamp() and (venv / "bin" / "python").exists()
 
 
 def make_environment(python: Path) -> None:
-    """A new .venv with exactly what the lock names."""
+    """Create a new .venv with exactly the packages of the lock."""
     print(
         "Making .venv from requirements.lock; this is done once and takes a few minutes.",
         flush=True,
@@ -318,9 +331,9 @@ def make_environment(python: Path) -> None:
     if venv.is_symlink():
         venv.unlink()
     shutil.rmtree(venv, ignore_errors=True)
-    # not a Python inside .venv itself
+    # Use the base interpreter and not a Python inside .venv, which was just deleted.
     base = getattr(sys, "_base_executable", None) or sys.executable
-    # Compiling all 1.5 GB would double the time; Python compiles what it imports.
+    # Compiling all 1.5 GB would double the time; Python compiles the modules that it imports.
     steps = [
         [base, "-m", "venv", venv],
         [
@@ -350,7 +363,7 @@ def make_environment(python: Path) -> None:
 
 
 def chosen(only: list[str] | None) -> list[str]:
-    """Stems of the notebooks that ``--only`` names, all without it; an unknown name ends the call."""
+    """Return the stems of the notebooks that ``--only`` names, or of all notebooks; exit if a name is unknown."""
     there = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
     stems = [stem for stem in there if re.fullmatch(STEM, stem)]
     if others := [stem for stem in there if stem not in stems]:
@@ -369,18 +382,18 @@ def chosen(only: list[str] | None) -> list[str]:
 
 
 def folder(profile: str) -> Path:
-    """Where executed copies, logs and ``.done`` files lie of a profile, or of custom runs."""
+    """Return the folder of executed copies, logs and ``.done`` files of a profile, or of custom runs."""
     return results() / profile
 
 
 def cuda(python: str) -> bool:
-    """Whether torch finds a CUDA device; also where that cannot be found out."""
+    """Return whether torch finds a CUDA device; True if that cannot be determined."""
     look = [python, "-c", "import torch; print(torch.cuda.is_available())"]
     return subprocess.run(look, capture_output=True, text=True).stdout.strip() != "False"
 
 
 def figures(python: str, options: argparse.Namespace) -> int:
-    """Data, then Snakemake over the notebooks, then a table of what came out."""
+    """Fetch the data, run Snakemake over the notebooks, and print a table of the results."""
     stems = chosen(options.only)
     if not stems:
         sys.exit(f"There is no notebook in {ROOT / 'notebooks'}.")
@@ -398,6 +411,7 @@ def figures(python: str, options: argparse.Namespace) -> int:
         )
     shared = options.profile == "paper" and any("shards" in known.get(stem, {}) for stem in stems)
     jobs = options.jobs or (cores() if shared else min(cores(), len(stems)))
+    # The cores are divided among the jobs, because more threads than cores slow down all of them.
     threads = 1 if options.cluster else max(1, cores() // jobs)
     os.environ["OMP_NUM_THREADS"] = str(threads)
     where = f"by {options.cluster}" if options.cluster else f"{jobs} at a time"
@@ -414,7 +428,7 @@ def figures(python: str, options: argparse.Namespace) -> int:
             Path(options.cluster).resolve(),
             *(["--jobs", jobs] if options.jobs else []),
         ]
-    # each job and why it runs; what the user reads comes from the jobs
+    # The log has each job and why it runs; the jobs themselves print the lines for the user.
     with open(log, "w") as reasons:
         code = call(
             [
@@ -452,7 +466,7 @@ def figures(python: str, options: argparse.Namespace) -> int:
         )
     if sys.stdout.isatty():
         draw("")
-    # the Snakefile says which runs have other parameters than are declared
+    # The Snakefile lists the runs whose parameters differ from the declared ones.
     custom = read_json(folder(options.profile) / "custom.json")
     at = {stem: "custom" if stem in custom else options.profile for stem in stems}
     failed = table(stems, options.profile, begun, at)
@@ -481,7 +495,7 @@ def figures(python: str, options: argparse.Namespace) -> int:
 
 
 def shown(profile: str) -> Path:
-    """Where figures and verdicts lie of a profile, or of custom runs."""
+    """Return the folder of figures and verdicts of a profile, or of custom runs."""
     top = Path(os.environ.get("PAPERLIB_FIGURES") or ROOT / "figures")
     return top if profile == "paper" else top / profile
 
@@ -493,9 +507,9 @@ ENDED = (
 
 
 def progress(log: str, seconds: float, far: Callable[[str], str] = lambda path: "") -> str:
-    """One line on a run, from Snakemake's log so far: seconds, how much is done, what runs, and how ``far`` each is.
+    """Return one line about a run from Snakemake's log: seconds, finished jobs, and the running jobs with their progress.
 
-    ``far`` is asked for the path of a job's output, without its suffix.
+    ``far`` is called with the path of a job's output, without its suffix, and returns its progress.
     """
     running, done = {}, 0
     for event in re.finditer(f"{STARTED}|{ENDED}", log, re.MULTILINE):
@@ -517,7 +531,7 @@ def progress(log: str, seconds: float, far: Callable[[str], str] = lambda path: 
 
 
 def told(path: Path, begun: float) -> str:
-    """What a job of this call says of how far it is; "" for one that says nothing, or of a call before."""
+    """Return the progress line of a job of this call; "" if it has none, or if the line is from an earlier call."""
     try:
         return path.read_text("utf-8", "replace") if path.stat().st_mtime >= begun else ""
     except OSError:
@@ -525,7 +539,7 @@ def told(path: Path, begun: float) -> str:
 
 
 def scheduled(log: Path, begun: float) -> set[str]:
-    """Rules that a call meant to run, from the table of jobs in its Snakemake log; none if the log is older."""
+    """Return the rules that a call planned to run, from the table of jobs in its Snakemake log; empty if the log is older."""
     text = log.read_text(errors="replace") if log.exists() and log.stat().st_mtime >= begun else ""
     stats = re.search(r"^Job stats:\njob +count\n[- ]+\n((?:\S+ +\d+\n)+)", text, re.MULTILINE)
     return {line.split()[0] for line in stats[1].splitlines()} if stats else set()
@@ -537,7 +551,7 @@ def draw(line: str) -> None:
 
 
 def read_json(path: Path) -> dict:
-    """A JSON object; nothing if there is no such file or it is damaged."""
+    """Return a JSON object; an empty dictionary if the file does not exist or is damaged."""
     try:
         found = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -546,7 +560,7 @@ def read_json(path: Path) -> dict:
 
 
 def verdicts(profile: str) -> dict[str, Counter]:
-    """Notebook -> how often each verdict came out."""
+    """Return notebook -> number of its claims by verdict."""
     found: dict[str, Counter] = {}
     for path in sorted(shown(profile).glob("claims/*.json")):
         claim = read_json(path)
@@ -560,9 +574,9 @@ def verdicts(profile: str) -> dict[str, Counter]:
 def table(
     stems: list[str], profile: str, begun: float, at: dict[str, str] | None = None
 ) -> list[str]:
-    """Print notebook, seconds and claims, and where to look; returns the notebooks that failed or were not reached.
+    """Print notebook, run time and claims, and the folders; return the notebooks that failed or were not reached.
 
-    ``at``: the profile to which each notebook's run belongs, or "custom"; by default the profile.
+    ``at`` is the profile to which each notebook's run belongs, or "custom"; by default it is ``profile``.
     """
     at = at or dict.fromkeys(stems, profile)
     said = {place: verdicts(place) for place in sorted({*at.values()})}
@@ -581,13 +595,14 @@ def table(
             print(f"{stem:{width}}        -  no result")
             continue
         fresh = done.stat().st_mtime >= begun
-        if stem in due and not fresh:  # Snakemake keeps what it does not reach
+        # Snakemake keeps the old file of a job that it does not reach.
+        if stem in due and not fresh:
             failed.append(stem)
             print(f"{stem:{width}}        -  no new result")
             continue
         counts = said[at[stem]].get(stem, {})
         words = ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items()))
-        if at[stem] != "paper" and counts:  # smaller sizes decide nothing
+        if at[stem] != "paper" and counts:  # runs at smaller sizes decide no claim
             words = f"{sum(counts.values())} without a verdict"
         words = words or "-"
         marks = "  (custom)" * (at[stem] != profile) + "  (unchanged)" * (not fresh)
@@ -600,9 +615,9 @@ def table(
 
 
 def tell(stem: str, where: Path, begun: float) -> None:
-    """Print why a notebook has no result, and where to look."""
+    """Print why a notebook has no result, and the paths of its log and its executed copy."""
     log, copy = where / f"{stem}.log", where / f"{stem}.ipynb"
-    # one that failed kept the notebook from running
+    # A shard that failed prevented the notebook from running.
     for shard in where.glob(f"{stem}.shard*.log"):
         if shard.stat().st_mtime >= begun and not shard.with_suffix(".done").exists():
             log, copy = shard, None
@@ -618,12 +633,13 @@ def tell(stem: str, where: Path, begun: float) -> None:
 
 
 def test(python: str, options: argparse.Namespace) -> int:
-    """The suite in one pytest call, each notebook on one worker; pytest's summary comes last."""
+    """Run the suite in one pytest call, each notebook on one worker, so that pytest's summary is printed last."""
     workers = min(cores(), 8)
     os.environ["OMP_NUM_THREADS"] = str(max(1, cores() // workers))
-    if options.slow:  # compared cells have to hold on every processor, see tests/last_bit
+    if options.slow:  # compared cells must be the same on every processor, see tests/last_bit
         os.environ.setdefault("PAPERLIB_LAST_BIT", "1")
-    # what is slow waits a third of its time, for processes that start and end
+    # Slow tests spend a third of their time waiting for processes that start and end, so one more
+    # worker is used.
     workers += options.slow and workers > 1
     parallel = (
         ["-n", workers, "--dist", "loadscope", "--no-loadscope-reorder"] if workers > 1 else []
@@ -647,20 +663,21 @@ def test(python: str, options: argparse.Namespace) -> int:
     )
 
 
-# a stored result, a checkpoint of one, or what a killed process left of either
+# A stored result, a checkpoint of one, or the remains of either from a process that was killed.
 STORED = r"\.?[0-9a-f]{64}(\.part)?\.npz(\..*partial)?"
-OURS = rf"quick|paper|custom|site|cache|setup\.log|{STORED}"  # in a folder of results that a user named
+# Files of this project in a folder of results that a user has chosen.
+OURS = rf"quick|paper|custom|site|cache|setup\.log|{STORED}"
 
 
 def clean(everything: bool) -> int:
-    """Remove what can be made again: results, quick figures and caches."""
+    """Remove files that can be made again: results, quick figures and caches."""
     found = [ROOT / "results"]
-    # a folder of the user's own may hold more
+    # A folder that the user has chosen may contain other files.
     if os.environ.get("PAPERLIB_RESULTS") or results().is_symlink():
         there = results().iterdir() if results().is_dir() else []
         found = sorted(path for path in there if re.fullmatch(OURS, path.name))
     caches = [".snakemake", ".pytest_cache", ".hypothesis", ".ruff_cache"]
-    # measurements of an older state cannot be made again
+    # Benchmarks of an older state of the code cannot be measured again, so only --all removes them.
     caches += [".venv", ".benchmarks"] * everything
     found += [
         shown("quick"),
@@ -677,7 +694,7 @@ def clean(everything: bool) -> int:
         name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
         try:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-        except OSError as error:  # of a folder that is read-only
+        except OSError as error:  # a read-only folder
             print(f"kept {name}: {error.strerror}")
             continue
         if re.fullmatch(STORED, path.name):
@@ -690,25 +707,25 @@ def clean(everything: bool) -> int:
 
 
 def configuration() -> str:
-    """Where JupyterLab looks for settings, those of notebooks/.jupyter last: what a user has set comes first."""
+    """Return JupyterLab's search path for settings; notebooks/.jupyter is last, so that the user's own settings take precedence."""
     own = os.environ.get("JUPYTER_CONFIG_DIR") or str(Path.home() / ".jupyter")
     places = (os.environ.get("JUPYTER_CONFIG_PATH"), own, str(CODE / "notebooks" / ".jupyter"))
     return os.pathsep.join(filter(None, places))
 
 
 def main(argv: list[str]) -> int:
-    """Run one command; returns its exit status."""
+    """Run one command; return its exit status."""
     options = parse(argv)
     for name in (f"PAPERLIB_{folder}" for folder in FOLDERS):
-        if os.environ.get(name):  # the folders that jobs work in are not the caller's
+        if os.environ.get(name):  # make it absolute, because jobs do not run in the caller's folder
             os.environ[name] = os.path.abspath(os.environ[name])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    # a connection that ends stops the call, unless nohup stands before it
+    # A closed connection stops the call, unless it was started with nohup.
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: sys.exit(129))
-    # this environment's kernel, not the user's
+    # Use this environment's kernel and not the user's.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
-    # the debugger's warning at kernel start
+    # Suppress the debugger's warning at the start of a kernel.
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     with contextlib.ExitStack() as stack:
         stack.enter_context(one_at_a_time())
@@ -746,9 +763,9 @@ def main(argv: list[str]) -> int:
                 group=True,
                 cwd=ROOT,
             )
-        stack.close()  # a JupyterLab that stays open keeps nobody from running
+        stack.close()  # release the lock, because a JupyterLab may stay open for long
         os.environ["JUPYTER_CONFIG_PATH"] = configuration()
-        # from the root, for notebooks link to docs/
+        # Start in the root, because notebooks link to docs/.
         return call([python, "-m", "jupyterlab", *options.rest], cwd=ROOT)
 
 

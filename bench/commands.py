@@ -1,10 +1,10 @@
-"""Seconds and memory of README's commands, from clones in an empty folder: ``python bench/commands.py [FOLDER] [--first]``.
+"""Run time and memory of README's commands, from clones in an empty folder: ``python bench/commands.py [FOLDER] [--first]``.
 
-Writes bench/commands.json, from which README's sentence is generated. The commands run in their order in one clone. Then `test` runs
-in a clone of its own, because after `figures` it finds results that a first call has to compute. ``--first`` measures this call
-alone, and leaves the others' numbers as they are. FOLDER, which must not exist, keeps the clones to look at.
-Memory is the largest sum of resident sizes over the processes of a command, sampled every half second; what
-processes share counts in each, so it is an upper bound.
+Writes bench/commands.json, from which README's sentence is generated. The commands run in their order in one clone. Then
+`test` runs in a separate clone, because after `figures` it finds results that a first call has to compute. ``--first``
+measures only this call, and leaves the numbers of the others as they are. FOLDER must not exist; it keeps the clones for
+inspection. Memory is the largest sum of resident sizes over the processes of a command, sampled every half second.
+Memory that processes share counts in each of them, therefore the sum is an upper bound.
 """
 
 import argparse
@@ -34,13 +34,14 @@ FIRST = {"making the environment": ENVIRONMENT, "`test`": TEST}
 
 
 def measured(command: list[str], folder: Path) -> dict[str, float]:
-    """Run a command to its end; seconds and peak GiB.
+    """Run a command to its end; return seconds and peak GiB.
 
     Raises:
-        RuntimeError: it fails; its output has been shown.
+        RuntimeError: the command fails; its output has been shown.
     """
     start, peak = time.monotonic(), 0
-    # Ctrl-C as in a terminal: nohup and a shell's & leave it ignored, and the tests send it
+    # Restore the default action of Ctrl-C, because nohup and a shell's & leave it ignored, and the
+    # tests send it.
     attend = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
     process = psutil.Popen([sys.executable, *command], cwd=folder, preexec_fn=attend)
     while process.poll() is None:
@@ -52,30 +53,30 @@ def measured(command: list[str], folder: Path) -> dict[str, float]:
 
 
 def occupied(process: psutil.Process) -> int:
-    """Bytes that a process and its descendants have in memory now."""
+    """Return the bytes that a process and its descendants currently have in memory."""
     total = 0
     with suppress(psutil.Error):
         for each in (process, *process.children(recursive=True)):
-            with suppress(psutil.Error):  # it has just ended
+            with suppress(psutil.Error):  # the process has just ended
                 total += each.memory_info().rss
     return total
 
 
 def in_a_clone(commands: dict[str, list[str]], folder: Path) -> dict[str, dict[str, float]]:
-    """Run commands in their order in a new clone; seconds and peak GiB of each."""
+    """Run commands in their order in a new clone; return seconds and peak GiB of each."""
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
     return {name: measured(command, folder) for name, command in commands.items()}
 
 
 def main(folder: Path, first_only: bool) -> None:
-    """Run the commands, and write their numbers after each clone, so that none is lost where a later command fails.
+    """Run the commands, and write their numbers after each clone, so that a later failure loses none of them.
 
     Raises:
-        ValueError: ``first_only``, and the other numbers were taken on another machine.
+        ValueError: ``first_only``, and the other numbers were measured on another machine.
     """
     for name in [x for x in os.environ if x.startswith("PAPERLIB_")]:
-        place = os.environ.pop(name)  # environment, folders and results of the clone are its own
-        if name in ("PAPERLIB_DATA", "PAPERLIB_LOCKS"):  # data and the machine's quiet are not
+        place = os.environ.pop(name)  # the clone uses its own environment, folders and results
+        if name in ("PAPERLIB_DATA", "PAPERLIB_LOCKS"):  # data and locks are shared
             os.environ[name] = os.path.abspath(place)
     path = ROOT / "bench" / "commands.json"
     memory = round(psutil.virtual_memory().total / 2**30)

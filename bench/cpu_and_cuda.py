@@ -1,8 +1,8 @@
 """Milliseconds per round of some learners on the CPU and on CUDA of one machine: ``python bench/cpu_and_cuda.py``.
 
-Writes bench/cpu_and_cuda.json, from which ``core.linalg.pick_device`` was fitted and docs/guides/speed.md has its table. It needs
-a CUDA device and takes about half a minute. A round is ``select`` and ``update`` after 20 rounds, the median over blocks of ten,
-with one thread on the CPU.
+Writes bench/cpu_and_cuda.json. ``core.linalg.pick_device`` was fitted to this file, and docs/guides/speed.md shows it as
+a table. The script needs a CUDA device and takes about half a minute. A round is ``select`` and ``update`` after 20
+rounds; the value is the median over blocks of ten rounds, with one thread on the CPU.
 """
 
 import json
@@ -21,7 +21,7 @@ PLAN = measure.Plan(BASE, {"trials": TRIALS, "dim": DIMENSIONS}, block=10, secon
 
 
 def milliseconds(subject: measure.Subject, trials: int, dim: int, device: str) -> float:
-    """Median milliseconds per round."""
+    """Return the median milliseconds per round."""
     point = BASE._replace(trials=trials, dim=dim)
     timing = measure.time_block(subject.case, point, PLAN, device)
     return 1e3 * statistics.median(timing.seconds) / PLAN.block

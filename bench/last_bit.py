@@ -1,19 +1,20 @@
 """Find the numbers that depend on the processor: ``python bench/last_bit.py FOLDER [VARIATION ...] [--only NAME]``.
 
 Two processors add the same numbers in different orders, and some algorithms amplify that difference in the last bit. This
-script runs the notebooks at the quick profile once as they are and once per variation, each into a subfolder of FOLDER, and
-compares them. It prints the compared cells and writes ``companion/figures/processor.json``: for each figure, under "quick", the
-numbers that differ. It then writes them into the files of the committed figures. A run that was stopped goes on where it was. One
-variation takes as long as ``run.py figures``.
+script runs the notebooks at the quick profile once unchanged and once per variation, each into a subfolder of FOLDER, and
+compares them. It prints the compared cells and writes ``companion/figures/processor.json``: for each figure, under "quick",
+the numbers that differ. It then writes them into the files of the committed figures. A run that was stopped continues where
+it stopped. One variation takes as long as ``run.py figures``.
 
-``--only`` names a notebook or a paper, as for ``run.py figures``, and may be repeated. Entries of figures that were not run stay as
-they are in the file. A call with some of the variations adds to the entries of the figures that it runs.
+``--only`` names a notebook or a paper, as for ``run.py figures``, and may be repeated. Entries of figures that were not run
+stay as they are in the file. A call with some of the variations adds to the entries of the figures that it runs.
 
-``--record COMMIT`` runs nothing. It compares the committed figures with those of an earlier commit, which were drawn on another
-processor, and adds under "paper" the means and estimates over the same number of trials that differ.
+``--record COMMIT`` runs no notebook. It compares the committed figures with those of an earlier commit, which were drawn on
+another processor. It adds under "paper" the means and estimates over the same number of trials that differ.
 
-Variations: ``moved 1``, ``moved 2``, ``moved 3`` move every reward and product by one unit in the last place, each in another
-pattern (``tests/last_bit``); ``older processor`` makes torch, MKL, OpenBLAS and numpy use the instructions of an older one.
+Variations: ``moved 1``, ``moved 2``, ``moved 3`` change every reward and product by one unit in the last place, each in
+another pattern (``tests/last_bit``); ``older processor`` makes torch, MKL, OpenBLAS and numpy use the instructions of an
+older one.
 """
 
 import argparse
@@ -39,8 +40,8 @@ CLOSE = 2e-6  # relative; figures store seven significant digits
 
 
 def run(place: Path, settings: dict[str, str], only: list[str]) -> None:
-    """Run the notebooks named, or all, at the quick profile with ``settings`` in the environment, into ``place``."""
-    if not (place / "figures").exists():  # the verdicts of record, which some notebooks read
+    """Run the named notebooks, or all, at the quick profile with ``settings`` in the environment, into ``place``."""
+    if not (place / "figures").exists():  # the recorded verdicts, which some notebooks read
         shutil.copytree(ROOT / "figures", place / "figures", ignore=lambda *_: ["quick", "custom"])
     folders = {"PAPERLIB_RESULTS": place / "results", "PAPERLIB_FIGURES": place / "figures"}
     if (
@@ -76,13 +77,16 @@ def figures(place: Path) -> dict[str, Any]:
 
 
 def close(x: Any, y: Any) -> bool:
-    """Whether two numbers, or anything else, agree but for rounding."""
+    """Return whether two numbers, or two other values, agree up to rounding."""
     plain = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (x, y))
     return abs(x - y) <= CLOSE * max(abs(x), abs(y)) if plain else x == y
 
 
 def differing(x: Any, y: Any, path: str = "") -> list[str]:
-    """Return the paths at which two JSON values differ; a dictionary or list all of whose entries differ is one path."""
+    """Return the paths at which two JSON values differ.
+
+    If all entries of a dictionary or list differ, they are one path.
+    """
     if isinstance(x, list) and isinstance(y, list) and len(x) == len(y):
         if not any(isinstance(entry, (dict, list)) for entry in x):  # a curve
             return [] if all(map(close, x, y)) else [path]
@@ -131,14 +135,14 @@ def estimates(x: Any, path: str = "") -> dict[str, tuple[Any, int]]:
 
 
 def moved_in_record(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """Return the means and estimates that differ between two drawings of a figure, of those over the same number of trials."""
+    """Return the means and estimates that differ between two drawings of a figure, if both have the same number of trials."""
     before, after = estimates(old["numbers"]), estimates(new["numbers"])
     same = [path for path in after if path in before and before[path][1] == after[path][1]]
     return [path for path in same if differing(before[path][0], after[path][0], path)]
 
 
 def compare_record(commit: str) -> None:
-    """Compare the committed figures with those of a commit, and write what differs under "paper"."""
+    """Compare the committed figures with the figures of a commit, and write the differing numbers under "paper"."""
     found = {}
     for path in sorted(FIGURES.glob("*/*.json")):
         name = path.relative_to(ROOT).as_posix()
@@ -154,7 +158,7 @@ def compare_record(commit: str) -> None:
 
 
 def declared(profile: str) -> dict[str, list[str]]:
-    """The file's entries for a profile, by figure."""
+    """Return the file's entries for a profile, by figure."""
     entries = json.loads(DECLARED.read_text()).items()
     return {name: lists[profile] for name, lists in entries if profile in lists}
 
@@ -189,6 +193,8 @@ def main(folder: Path, names: list[str], only: list[str]) -> None:
                         print(f"  - {old}\n  + {new}")
         for figure, numbers in figures(folder / name).items():
             moved.setdefault(figure, set()).update(differing(plain[figure], numbers))
+    # Without earlier entries only after a complete call, which has compared every figure with every
+    # variation.
     before = declared("quick") if only or set(names) < set(VARIATIONS) else {}
     write("quick", merged(before, moved, set(names) == set(VARIATIONS)))
 

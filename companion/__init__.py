@@ -1,5 +1,5 @@
-"""What turns ``paperlib`` into a companion to its papers: claims, experiments, figures, notebooks, pages.
+"""Companion of ``paperlib`` to its papers: claims, experiments, figures, notebooks and pages.
 
-Each paper has a package of its own (``companion.glbomd``), beside the one of the library (``paperlib.glbomd``). The companion
+Each paper has its own package here, for example ``companion.glbomd`` for the library's ``paperlib.glbomd``. The companion
 imports the library, never the reverse (``tests/test_house.py``).
 """

@@ -1,4 +1,4 @@
-"""The files of the two packages, and of a user's own modules, behind a name: imports read from the source, not executed."""
+"""Files of the two packages, and of a user's own modules, behind a name. Imports are read from the source, not executed."""
 
 import ast
 import functools
@@ -23,18 +23,18 @@ INSTALLED = tuple(
 
 
 def package_roots() -> list[tuple[str, str]]:
-    """Name and folder of the library and of the companion."""
+    """Return name and folder of the library and of the companion."""
     return [(name, root) for name, package in PACKAGES.items() for root in package.__path__]
 
 
 def module_file(name: str) -> Path | None:
-    """The file of a module of the library or the companion, if there is one."""
+    """Return the file of a module of the library or the companion, or None if it does not exist."""
     package, *rest = name.split(".")
     if package not in PACKAGES:
         return None
     for root in PACKAGES[package].__path__:
         path = os.path.join(root, *rest)
-        # asked often: no Path before it is there
+        # This function is called often, therefore a Path is created only for a file that exists.
         for file in (os.path.join(path, "__init__.py"), f"{path}.py"):
             if os.path.isfile(file):
                 return Path(file)
@@ -42,10 +42,11 @@ def module_file(name: str) -> Path | None:
 
 
 def origin(name: str) -> str:
-    """Return the dotted name under which a name is defined: a package may only hand it on from one of its modules.
+    """Return the dotted name under which a name is defined, because a package may re-export it from one of its modules.
 
-    For example ``paperlib.pfbco.PFBCO`` gives ``paperlib.pfbco.learners.pfbco.PFBCO``. Other names are returned unchanged.
+    For example, ``paperlib.pfbco.PFBCO`` gives ``paperlib.pfbco.learners.pfbco.PFBCO``. Other names are returned unchanged.
     """
+    # Only an ``__init__.py`` re-exports names; every other module defines its own.
     base, _, attribute = name.rpartition(".")
     home = module_file(base) if base and module_file(name) is None else None
     if home is not None and home.name == "__init__.py":
@@ -63,9 +64,9 @@ def resolve_file(name: str) -> Path | None:
 
 
 def _own_files(name: str) -> list[tuple[Path, list[str]]]:
-    """Return the user's files behind a dotted name, from its outermost package on, each with the names of its package.
+    """Return the user's files behind a dotted name, starting at its outermost package, each with the names of its package.
 
-    Nothing is returned for what is installed.
+    For installed modules the list is empty.
     """
     found, path, parts = [], None, name.split(".")
     for i in range(1, len(parts) + 1):
@@ -87,10 +88,11 @@ Statement = tuple[int | None, str | None, list[tuple[str, str | None]]]
 
 @functools.cache
 def read_code(text: bytes, name: str) -> tuple[str, list[Statement]]:
-    """Return the SHA-256 of a Python text's code, in hexadecimal, and its import statements; each text is parsed once.
+    """Return the SHA-256 of the code of a Python source text, in hexadecimal, and its import statements.
 
-    The digest is of the syntax tree: comments, docstrings, line breaks and redundant parentheses do not change it. A
-    statement is its level (None for ``import x``), module, and names, each with the name after ``as``.
+    Each text is parsed once. The digest is of the syntax tree: comments, docstrings, line breaks and redundant parentheses do
+    not change it. An import statement is its level (None for ``import x``), its module, and its names, each with the name
+    after ``as``.
 
     Raises:
         SyntaxError: the text is not Python; ``name`` stands for the file.
@@ -102,19 +104,19 @@ def read_code(text: bytes, name: str) -> tuple[str, list[Statement]]:
             found.append((getattr(node, "level", None), getattr(node, "module", None), names))
         elif isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             code = node.body[ast.get_docstring(node, clean=False) is not None :]
-            node.body = code or [ast.Pass()]  # a docstring may be all that there is
+            node.body = code or [ast.Pass()]  # the docstring may be the whole body
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), found
 
 
 def digest(text: bytes, name: str) -> str:
-    """Return the SHA-256 of a Python text's code, see ``read_code``."""
+    """Return the SHA-256 of the code of a Python source text, see ``read_code``."""
     return read_code(text, name)[0]
 
 
 def imported_names(
     statements: Iterable[Statement], package: Sequence[str] = ()
 ) -> list[tuple[str, str]]:
-    """Return what import statements in a file of ``package`` import: (dotted name, name that it has in the file)."""
+    """Return the names that import statements in a file of ``package`` import: (dotted name, local name in the file)."""
     found = []
     for level, module, names in statements:
         if level is None:
@@ -129,7 +131,7 @@ def imported_names(
 
 
 def _imports(file: Path, package: Sequence[str] = ()) -> list[tuple[str, str]]:
-    """Return what a file imports, see ``imported_names``; of a file of the two packages, what it imports from there.
+    """Return the names that a file imports, see ``imported_names``; for a file of the two packages only names from there.
 
     Args:
         package: names of the package of a file outside the two packages.
@@ -143,12 +145,12 @@ def _imports(file: Path, package: Sequence[str] = ()) -> list[tuple[str, str]]:
 
 
 def packages(files: Iterable[Path]) -> set[str]:
-    """Return the top-level packages that files import and that are installed or missing.
+    """Return the top-level packages that files import, except the standard library and the user's own modules.
 
-    Neither the standard library nor the user's own modules are among them.
+    These packages are installed, or they are missing.
     """
     texts = [(file.read_bytes(), str(file)) for file in files]
-    # a relative import is of the same package
+    # A relative import is of the same package, therefore only absolute imports matter here.
     absolute = [one for text in texts for one in read_code(*text)[1] if not one[0]]
     found = {(name.split(".")[0], name) for name, _ in imported_names(absolute)}
     known = PACKAGES.keys() | sys.stdlib_module_names
@@ -158,7 +160,7 @@ def packages(files: Iterable[Path]) -> set[str]:
 def add_imports(file: Path | None, found: set[Path], package: Sequence[str] = ()) -> None:
     """Add a file and the files that it imports, directly or through others, to ``found``.
 
-    Of a file of the two packages these are files of the two packages; of another file also the user's own modules.
+    For a file of the two packages these are files of the two packages. For another file they include the user's own modules.
 
     Args:
         package: see ``_imports``.
@@ -171,7 +173,7 @@ def add_imports(file: Path | None, found: set[Path], package: Sequence[str] = ()
 
 
 def add_imports_of_name(name: str, found: set[Path]) -> None:
-    """Add the files behind a dotted name and what they import to ``found``, see ``add_imports``."""
+    """Add the files behind a dotted name, and the files that they import, to ``found``; see ``add_imports``."""
     if name.split(".")[0] in PACKAGES:
         add_imports(resolve_file(name), found)
         return
@@ -184,7 +186,7 @@ def is_inside(file: Path) -> bool:
 
 
 def file_label(file: Path) -> str:
-    """A file's name apart from where the package lies."""
+    """Return a file's name relative to the packages, independent of where they are installed."""
     root = next(
         (Path(root) for _, root in package_roots() if file.is_relative_to(root)), file.parent
     )

@@ -1,4 +1,4 @@
-"""The project's folder, and where figures, verdicts and pages are written."""
+"""The project's folder, and the folders for figures, verdicts and pages."""
 
 import json
 import os
@@ -9,11 +9,15 @@ from typing import Any
 from paperlib.core.files import CHECKOUT, write_atomically
 from paperlib.core.text import to_json
 
-FOLDERS = {"quick": "quick", "paper": "", "custom": "custom"}  # below that of all figures
+# Folders of the profiles, relative to the folder of all figures.
+FOLDERS = {"quick": "quick", "paper": "", "custom": "custom"}
 
 
 def project_dir() -> Path:
-    """Return the project's folder: PAPERLIB_ROOT, else the checkout. An installed package has none: the working folder."""
+    """Return the project's folder: PAPERLIB_ROOT, otherwise the checkout, otherwise the working folder.
+
+    The last case is that of an installed package, which has no checkout.
+    """
     if given := os.environ.get("PAPERLIB_ROOT"):
         return Path(given).resolve()
     complete = all((CHECKOUT / name).is_file() for name in ("run.py", "Snakefile"))
@@ -21,7 +25,7 @@ def project_dir() -> Path:
 
 
 def figures_dir() -> Path:
-    """Return the folder of figures and verdicts of all profiles: PAPERLIB_FIGURES, else ``figures_dir`` in the project's folder."""
+    """Return the folder of figures and verdicts of all profiles: PAPERLIB_FIGURES, otherwise ``figures`` in the project's folder."""
     return Path(os.environ.get("PAPERLIB_FIGURES") or project_dir() / "figures")
 
 
@@ -39,18 +43,18 @@ def profile_dir(profile: str) -> Path:
 
 
 def read_entries(top: Path) -> Iterator[dict]:
-    """Yield the claims with their verdicts in ``claims.json`` of a folder; none where it is missing or damaged."""
+    """Yield the claims with their verdicts in ``claims.json`` of a folder; nothing if the file is missing or damaged."""
     try:
         found = json.loads((top / "claims.json").read_bytes())["papers"].values()
         claims = [claim for paper in found for claim in paper["claims"]]
-    # no file, no JSON, one nested too deep, or no object with these entries
+    # No file, not JSON, JSON that is nested too deep, or not an object with these entries.
     except (OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError):
         return
     yield from claims
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write ``plain(content)`` atomically."""
+    """Write ``to_json(content)`` atomically."""
     text = json.dumps(to_json(content), indent=1, ensure_ascii=False, allow_nan=False)
     write_text(path, f"{text}\n")
 
@@ -61,7 +65,10 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write ``content`` atomically, and list the path in the file that PAPERLIB_WRITTEN names, from which the workflow reads it."""
+    """Write ``content`` atomically, and append the path to the file that PAPERLIB_WRITTEN names.
+
+    The workflow reads that file to learn which figures and verdicts a notebook wrote.
+    """
     write_atomically(path, lambda file: file.write(content))
     if written := os.environ.get("PAPERLIB_WRITTEN"):
         with open(written, "a") as file:

@@ -1,4 +1,4 @@
-"""The papers' packages, discovered: who asks for something that every paper has imports them then, not before."""
+"""Discovery of the papers' packages; a paper's modules are imported only when they are requested."""
 
 import importlib
 import inspect
@@ -11,7 +11,7 @@ import paperlib
 
 
 def papers() -> list[str]:
-    """The papers' packages, by name: those of the companion that declare claims."""
+    """Return the names of the papers' packages, which are the folders of the companion that declare claims."""
     return sorted(
         found.name
         for found in pkgutil.iter_modules(companion.__path__)
@@ -20,9 +20,9 @@ def papers() -> list[str]:
 
 
 def heading(paper: str) -> tuple[str, str]:
-    """Title and source as the docstring of a paper's package has them; "" for a source that it lacks.
+    """Return title and source from the docstring of a paper's package; "" for a missing source.
 
-    Each is on one line; the title, without its dot, is the package's name where there is no docstring.
+    Each is on one line. The title has no final dot; without a docstring it is the package's name.
     """
     text = inspect.getdoc(importlib.import_module(f"paperlib.{paper}")) or paper
     source = text.partition("\nSource: ")[2].split("\n\n")[0]
@@ -30,7 +30,7 @@ def heading(paper: str) -> tuple[str, str]:
 
 
 def paper_module(paper: str, name: str) -> ModuleType | None:
-    """Module ``name`` ("claims", "errata") of a paper's package in the companion, or None where it has none.
+    """Return module ``name`` ("claims", "errata") of a paper's package in the companion, or None if it has none.
 
     Raises:
         ValueError: no such paper.
@@ -41,18 +41,19 @@ def paper_module(paper: str, name: str) -> ModuleType | None:
     try:
         return importlib.import_module(full)
     except ModuleNotFoundError as error:
-        if error.name not in (full, full.rpartition(".")[0]):  # something that the paper needs
+        # The missing module is one that the paper's module imports.
+        if error.name not in (full, full.rpartition(".")[0]):
             raise
-        return None  # there may not even be a folder for it
+        return None  # the paper's folder may also be missing
 
 
 def statement_modules(paper: str) -> list[str]:
-    """Return the modules that hold a paper's statements: those of ``theory`` in the library and ``proofs`` in the companion."""
+    """Return the modules that contain a paper's statements: ``theory`` in the library and ``proofs`` in the companion."""
     return [
         ".".join([package.__name__, *file.relative_to(root).with_suffix("").parts])
         for package, name in ((paperlib, "theory"), (companion, "proofs"))
         for root in package.__path__
-        for pattern in (f"{name}.py", f"{name}/*.py")  # one file, or a folder
+        for pattern in (f"{name}.py", f"{name}/*.py")  # a single file or a folder
         for file in sorted((Path(root) / paper).glob(pattern))
         if file.name != "__init__.py"
     ]

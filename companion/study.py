@@ -1,4 +1,4 @@
-"""One run of a notebook: its profile, its parameters, and where its figures and verdicts go."""
+"""One run of a notebook: its profile, its parameters, and the folder of its figures and verdicts."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ class Study:
         names: its ``globals()``, after the parameters were set.
 
     Attributes:
-        device: "cpu", "cuda" or "cuda:N", where the notebook computes.
+        device: "cpu", "cuda" or "cuda:N", on which the notebook computes.
         parameters: value of each parameter except profile, device and seed.
 
     Raises:
@@ -42,11 +42,14 @@ class Study:
 
     @property
     def profile(self) -> str:
-        """ "quick", "paper", or "custom" with other parameters; a cell that changes a parameter changes it."""
+        """Profile of the run: "quick", "paper", or "custom" if other parameters were set.
+
+        If a later cell changes a parameter, the profile changes too.
+        """
         return self._names["profile"]
 
     def save(self, fig: Figure, name: str, **content: Any) -> None:
-        """Write a figure as PDF, PNG and JSON, see ``figures.save``; ``content`` comes before what the study knows."""
+        """Write a figure as PDF, PNG and JSON, see ``figures.save``; ``content`` overrides the values that the study provides."""
         known = {
             "paper": self.stem.split("_")[0],
             "profile": self.profile,

@@ -1,8 +1,9 @@
-"""How a learner looks in every figure of the project. Papers declare theirs in ``<paper>/styles.py`` as ``STYLES: dict[str, Style]``."""
+"""Line styles of learners, the same in every figure. Papers declare theirs in ``<paper>/styles.py`` as ``STYLES: dict[str, Style]``."""
 
 from typing import NamedTuple
 
-# Okabe & Ito (2008): told apart by the color-blind; yellow is too light for lines on white.
+# Okabe & Ito (2008): distinguishable for color-blind readers; yellow is too light for lines on
+# white.
 COLORS = {
     "black": "#000000",
     "orange": "#e69f00",
@@ -16,17 +17,17 @@ COLORS = {
 
 
 class Style(NamedTuple):
-    """One learner's line, marker and bar."""
+    """Line, marker and bar of one learner."""
 
-    color: str  # a name of COLORS
-    marker: str = ""  # of matplotlib
-    linestyle: str = "-"  # of matplotlib
-    label: str = ""  # "": the name it is declared under
+    color: str  # a key of COLORS
+    marker: str = ""  # as in matplotlib
+    linestyle: str = "-"  # as in matplotlib
+    label: str = ""  # "": the key under which it is declared
     zorder: float = 2.0
-    emphasis: bool = False  # the paper's own method: wider, in front
+    emphasis: bool = False  # True for the paper's own method, which is drawn wider and in front
 
 
-# Rules that learn nothing, or only greedily: thin gray lines in every figure.
+# Rules that do not learn, or only greedily; they are thin gray lines in every figure.
 REFERENCES = {
     "uniform": Style("gray", linestyle=":", label="uniform play", zorder=1),
     "longest": Style("gray", linestyle="-.", label="longest arm", zorder=1),
@@ -35,12 +36,12 @@ REFERENCES = {
 
 
 class Cover(NamedTuple):
-    """The curves by which a paper is known at a glance: of one of its figures, as its JSON holds them."""
+    """Curves that represent a paper in the overview, taken from the JSON file of one of its figures."""
 
     figure: str
-    panel: str  # where the figure's numbers hold them: keys, parted by "/"
+    panel: str  # keys to the panel's numbers in the figure's JSON, separated by "/"
     title: str
-    names: tuple[str, ...]  # learners, in order
+    names: tuple[str, ...]  # learners, in drawing order
     xlabel: str = "rounds"
     ylabel: str = "regret"
-    log: bool = False  # both axes
+    log: bool = False  # True if both axes are logarithmic

@@ -1,9 +1,9 @@
 """The claims, errata and statements of the papers, and the verdicts on the claims.
 
-A ``Claim`` is a sentence about results, by a paper or by us, declared in ``<paper>/claims.py`` (a list ``CLAIMS``) and
-judged in a notebook. The docstring of that file states what was known when the claim was declared, and later changes.
-An ``Erratum`` is a remark on a paper's text, declared in ``<paper>/errata.py``. Statements are theorems and lemmas, see
-``paperlib.checks``. Importing this module imports no paper.
+A ``Claim`` is a sentence about results, by a paper or by us. It is declared in ``<paper>/claims.py`` (a list
+``CLAIMS``) and judged in a notebook. The docstring of that file states what was known when the claim was declared, and
+lists later changes. An ``Erratum`` is a remark on a paper's text, declared in ``<paper>/errata.py``. Statements are
+theorems and lemmas, see ``paperlib.checks``. Importing this module imports no paper.
 """
 
 import difflib
@@ -25,7 +25,7 @@ from paperlib.core.text import format_number, to_json
 from .output import profile_dir, project_dir, read_entries, write_json
 from .papers import paper_module, papers, statement_modules
 
-__all__ = [  # what the reference of the documentation shows
+__all__ = [  # names that the documentation's reference lists
     "Claim",
     "Erratum",
     "Finding",
@@ -42,28 +42,34 @@ __all__ = [  # what the reference of the documentation shows
 ]
 
 log = logging.getLogger(__name__)
-WORDS = ("holds", "fails", "inconclusive", "reported", "not run")  # what a verdict may be
+WORDS = ("holds", "fails", "inconclusive", "reported", "not run")  # values of ``Verdict.verdict``
 SIDES = ("above", "below", "within", "equal", "test", "parts", "reported")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence about results, with the test that decides it.
+    """Sentence about results, with the test that decides it.
 
-    ``side`` says how the statistic is held against ``threshold``: "above", "below" (a number), "within" (low,
-    high), "equal" (a number, or several), "test" (the level of a ``stats.Test``), "parts" (decided by the
-    claims named in ``parts``), "reported" (shown, never decided). Fewer trials than ``trials`` leave it inconclusive.
+    ``side`` states how the statistic is compared with ``threshold``. With fewer trials than ``trials`` the claim is
+    inconclusive. The sides are:
+
+    - "above" and "below": the threshold is a number;
+    - "within": the threshold is a pair, low and high;
+    - "equal": the threshold is a number, or several;
+    - "test": the threshold is the level of a ``stats.Test``;
+    - "parts": the claim is decided by the claims named in ``parts``;
+    - "reported": the statistic is shown, but never decides the claim.
     """
 
-    id: str  # "glbomd.C5.S3": the paper's package, then the claim
-    source: str  # where the paper says it, "Figure 1a"; what it does not say begins with "ours"
-    sentence: str  # what it says, in our words
-    test: str  # statistic and interval, in words
+    id: str  # the paper's package and the claim's number, "glbomd.C5.S3"
+    source: str  # place in the paper, "Figure 1a"; begins with "ours" if the claim is our addition
+    sentence: str  # the claim in our words
+    test: str  # description of the statistic and its interval
     side: str
     threshold: Any = None
-    notebook: str = ""  # where it is judged; "" for parents that the table derives
+    notebook: str = ""  # notebook that judges it; "" for claims that their parts decide
     parts: tuple[str, ...] = ()
-    trials: int = 0  # the fewest that decide it, for statistics with heavy tails
+    trials: int = 0  # fewest trials that decide it, for heavy-tailed statistics
 
     def __post_init__(self):
         if self.side not in SIDES:
@@ -80,20 +86,20 @@ class Claim:
 
 
 class Finding(NamedTuple):
-    """A sentence of ours about the results of a paper's claims.
+    """Sentence of ours about the results of a paper's claims.
 
-    An entry of ``FINDINGS`` is a finding, or a tuple of alternatives, of which the pages show the first that the verdicts
-    bear out.
+    An entry of ``FINDINGS`` is a finding, or a tuple of alternatives. The pages show the first alternative that agrees with
+    the verdicts.
     """
 
-    text: str  # "{C1.f1}" stands for the number of claim C1.f1
-    rests: dict[str, str]  # claim -> the verdict without which the sentence would not be true
+    text: str  # "{C1.f1}" is replaced by the number of claim C1.f1
+    rests: dict[str, str]  # claim -> verdict that the sentence requires
 
 
 class Erratum(NamedTuple):
-    """A place of a paper that is wrong, imprecise or unproven, and what the package does about it.
+    """Place in a paper that is wrong, imprecise or unproven, and how the package deals with it.
 
-    ``function`` returns the numbers that demonstrate the problem, where there are any.
+    ``function`` returns the numbers that demonstrate the problem, if there are any.
     """
 
     id: str
@@ -105,10 +111,11 @@ class Erratum(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim as judged.
+    """Verdict on a claim, with the statistic that led to it.
 
-    ``line`` is one short, rounded line, stable enough to compare. ``str`` is that line in the paper profile. Of a run at other sizes
-    it is the claim's sentence, the verdict of record, and the run's number, which is marked as none.
+    ``line`` is one short line with rounded numbers, stable enough to compare. ``str`` is that line in the paper profile.
+    For a run at other sizes ``str`` has the claim's sentence, the recorded verdict, and the run's number, which is marked
+    as not a verdict.
     """
 
     id: str
@@ -128,7 +135,7 @@ class Verdict:
 
     @property
     def number(self) -> str:
-        """The statistic with its interval and the number of trials; "" without one."""
+        """Statistic with its interval and the number of trials, as text; "" without a statistic."""
         if self.statistic is None:
             return ""
         exact = self.interval is None and self.n is None
@@ -148,21 +155,21 @@ class Verdict:
     __repr__ = __str__
 
     def seen(self) -> str:
-        """What a run came to that decides nothing, because its sizes are not the paper profile's."""
+        """Return the result of a run that decides nothing, because its sizes are not those of the paper profile."""
         if self.verdict == "not run":
             return "not run" + f", {self.reason}" * bool(self.reason)
-        if self.statistic is None:  # its reason would be verdicts of its parts
+        if self.statistic is None:  # its reason would be verdicts on its parts
             return "see its parts, not a verdict"
         return "; ".join(filter(None, (f"{self.number}, not a verdict", self.reason)))
 
 
 def short_id(id: str) -> str:
-    """A claim's id within its paper."""
+    """Return a claim's id within its paper, for example "C5.S3" for "glbomd.C5.S3"."""
     return id.split(".", 1)[-1]
 
 
 def claims(paper: str) -> dict[str, Claim]:
-    """What a paper declares, by id.
+    """Return the claims that a paper declares, by id.
 
     Raises:
         ValueError: an id declared twice, without the paper's name in front, or a part that is not declared.
@@ -180,10 +187,10 @@ def claims(paper: str) -> dict[str, Claim]:
 
 
 def find_claim(id: str) -> Claim:
-    """The declared claim.
+    """Return the declared claim with this id.
 
     Raises:
-        ValueError: nobody declared it.
+        ValueError: no paper declares it.
     """
     paper = id.split(".")[0]
     known = claims(paper) if paper in papers() else {}
@@ -197,16 +204,19 @@ def find_claim(id: str) -> Claim:
 
 
 def of_record(id: str) -> Verdict:
-    """Return the verdict of record of a claim: that of the project's ``figures/claims.json``, wherever this run writes its own."""
+    """Return the recorded verdict on a claim.
+
+    It is read from the project's ``figures/claims.json``, even if this run writes its own verdicts to another folder.
+    """
     known = claims(find_claim(id).id.split(".")[0])
     return _judged(known[id], known, "paper", read_recorded(project_dir() / "figures"))
 
 
 def record_text(id: str) -> str:
-    """Return the verdict of record of a claim as text, for example "holds  1.23 [1.20, 1.30], n 100".
+    """Return the recorded verdict on a claim as text, for example "holds  1.23 [1.20, 1.30], n 100".
 
     Raises:
-        ValueError: nobody declared the claim.
+        ValueError: no paper declares the claim.
     """
     found = of_record(id)
     if found.verdict == "not run" and not found.reason:
@@ -215,13 +225,22 @@ def record_text(id: str) -> str:
 
 
 def decide(c: Claim, statistic: Any, interval: tuple[float, float] | None) -> str:
-    """``holds`` when the whole interval is on the claimed side, ``fails`` when wholly on the other.
+    """Return "holds" if the whole interval is on the claimed side, "fails" if it is wholly on the other side.
 
-    A statistic without an interval is exact: it holds or fails, and on the threshold it holds. Of a
-    ``stats.Test`` its p decides, and that of its opposite.
+    Otherwise the claim is "inconclusive". A statistic without an interval is exact: it holds or fails, and on the threshold
+    it holds. A ``stats.Test`` is decided by its p-value and by the p-value of the opposite alternative.
+
+    Examples:
+        >>> from companion.verdicts import Claim, decide
+        >>> claim = Claim("linear.C1", "Figure 1", "A has less regret than B.", "ratio", "below", threshold=1.0)
+        >>> decide(claim, 0.8, (0.7, 0.9))
+        'holds'
+        >>> decide(claim, 0.9, (0.7, 1.1))
+        'inconclusive'
     """
     if c.side == "reported":
         return "reported"
+    # The statistic and the threshold may be arrays, therefore all entries must be equal.
     if c.side == "equal":
         equal = np.array_equal(np.atleast_1d(statistic), np.atleast_1d(c.threshold))
         return "holds" if equal else "fails"
@@ -250,17 +269,19 @@ def judge(
     *,
     reason: str = "",
 ) -> Verdict:
-    """Decide a claim by a statistic, and write the verdict to ``claims/<id>.json`` beside the profile's figures.
+    """Decide a claim by a statistic, and write the verdict to ``claims/<id>.json`` next to the profile's figures.
 
     Args:
         id: a declared claim.
-        statistic: a ``stats.Interval`` or ``stats.Test``, which bring interval and n; or a number (for side
-            "equal" also several, rounded as the claim says) with or without ``interval``.
+        statistic: a ``stats.Interval`` or ``stats.Test``, which contain interval and n; or a number with or without
+            ``interval``. For side "equal" it may also be several numbers, rounded as the claim states.
+        interval: low and high, if ``statistic`` is a number.
+        n: number of trials, if ``statistic`` is a number.
         profile: "quick", "paper" or "custom".
-        reason: a remark to show behind the verdict.
+        reason: a remark to show after the verdict.
 
     Raises:
-        ValueError: an unknown id or profile, NaN, or a statistic that does not go with the claim's side.
+        ValueError: an unknown id or profile, NaN, or a statistic that does not match the claim's side.
     """
     if not isinstance(id, str):
         raise ValueError(f"id={id!r}; allowed: the id of a declared claim, as 'glbomd.C1'")
@@ -292,7 +313,7 @@ def judge(
 
 
 def _open_if_few(c: Claim, judged: Verdict) -> Verdict:
-    """Return a verdict, changed to inconclusive if its number comes from fewer trials than the claim requires."""
+    """Return the verdict, changed to inconclusive if its number comes from fewer trials than the claim requires."""
     if judged.statistic is None or (judged.n or 0) >= c.trials:
         return judged
     why = f"decided by at least {c.trials} trials"
@@ -301,12 +322,14 @@ def _open_if_few(c: Claim, judged: Verdict) -> Verdict:
 
 
 def record_not_run(id: str, reason: str, profile: str) -> Verdict:
-    """Keep that a claim was not tested in this run, and why (its data is missing, say)."""
+    """Store that a claim was not tested in this run, and the reason, for example missing data."""
     return _keep(Verdict(find_claim(id).id, "not run", profile, reason=reason))
 
 
 def combine_parts(id: str, profile: str) -> Verdict:
-    """The verdict on a claim with parts: holds if all hold, fails if one fails, else inconclusive.
+    """Return the verdict on a claim with parts, and store it.
+
+    It holds if all parts hold and fails if one part fails. It is not run if no part was run, otherwise inconclusive.
 
     Raises:
         ValueError: an unknown id, or a claim without parts.
@@ -318,11 +341,12 @@ def combine_parts(id: str, profile: str) -> Verdict:
 
 
 def _judged(c: Claim, known: dict[str, Claim], profile: str, stored: dict[str, Verdict]) -> Verdict:
-    """Return a claim's stored verdict, "not run" where there is none; the verdict of a parent always follows from its parts."""
+    """Return a claim's stored verdict, or "not run" if there is none; the parts always decide the verdict on their parent."""
     if not c.parts:
         return _open_if_few(c, stored.get(c.id, Verdict(c.id, "not run", profile)))
     parts = {part: _judged(known[part], known, profile, stored).verdict for part in c.parts}
     found = set(parts.values())
+    # One part that fails refutes the whole claim, whatever the other parts show.
     if "fails" in found:
         verdict = "fails"
     elif found == {"holds"}:
@@ -344,29 +368,30 @@ def _keep(verdict: Verdict) -> Verdict:
 
 
 def _verdict(entry: dict[str, Any]) -> Verdict:
-    """Return the verdict that an entry of a JSON file holds beside other keys."""
+    """Return the verdict in an entry of a JSON file, which may have further keys."""
     verdict = Verdict(**{f.name: entry[f.name] for f in fields(Verdict) if f.name in entry})
-    vars(verdict)["line"] = entry["line"]  # made of numbers that the file holds rounded
+    # Recomputing it would use the numbers that the file has rounded.
+    vars(verdict)["line"] = entry["line"]
     return verdict
 
 
 def read_recorded(top: Path) -> dict[str, Verdict]:
-    """Return the verdicts in ``claims.json`` of a folder by the claim's id; none of a damaged file."""
+    """Return the verdicts in ``claims.json`` of a folder by the claim's id; an empty dictionary if the file is damaged."""
     return {entry["id"]: _verdict(entry) for entry in read_entries(top)}
 
 
 def read_written(profile: str, paper: str) -> dict[str, Verdict]:
-    """Return the verdicts that the runs of a profile wrote on a paper's claims, by the claim's id.
+    """Return the verdicts on a paper's claims that the runs of a profile wrote, by the claim's id.
 
-    Runs of the paper profile write one file per claim, which is not committed. Where there is none, the verdict is that of the
-    committed ``claims.json``.
+    Runs of the paper profile write one file per claim, which is not committed. Without such a file, the verdict is the one
+    in the committed ``claims.json``.
     """
     found = read_recorded(profile_dir(profile)) if profile == "paper" else {}
     for path in (profile_dir(profile) / "claims").glob(f"{paper}.*.json"):
         try:
             verdict = _verdict(json.loads(path.read_bytes()))
             damaged = verdict.verdict not in WORDS or not isinstance(verdict.line, str)
-        # no JSON, one nested too deep, or no object with the fields of a verdict
+        # Not JSON, JSON that is nested too deep, or not an object with the fields of a verdict.
         except (ValueError, RecursionError, TypeError, KeyError):
             damaged = True
         found.pop(path.stem, None)
@@ -378,7 +403,7 @@ def read_written(profile: str, paper: str) -> dict[str, Verdict]:
 
 
 def list_verdicts(profile: str, paper: str) -> list[Verdict]:
-    """Return the verdict on each of a paper's claims in a profile, "not run" included, in the order of declaration."""
+    """Return the verdict on each of a paper's claims in a profile, including "not run", in the order of declaration."""
     known, stored = claims(paper), read_written(profile, paper)
     return [_judged(c, known, profile, stored) for c in known.values()]
 

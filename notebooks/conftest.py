@@ -1,4 +1,4 @@
-"""How nbval runs the notebooks: without comparing what rests on missing data, and as another processor would if asked to."""
+"""Settings for nbval: do not compare outputs that depend on missing data; optionally round as another processor would."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from companion.workflow import plan as workflow
 
 
 def missing(path: Path) -> list[str]:
-    """Data sets without which a notebook with ``data = "auto"`` computes something else than what is committed."""
+    """Return the missing data sets that a notebook with ``data = "auto"`` needs to reproduce its committed outputs."""
     cells = json.loads(path.read_text())["cells"]
     given = "".join(
         line
@@ -33,7 +33,7 @@ def missing(path: Path) -> list[str]:
 
 
 def pytest_collection_modifyitems(items):
-    """Its cells still have to run, on what they fall back to."""
+    """Do not compare the outputs of notebooks with missing data; their cells still run, on the fallback data."""
     lacking = {
         path: missing(path)
         for path in {item.path for item in items if item.path.suffix == ".ipynb"}
@@ -49,15 +49,15 @@ def pytest_collection_modifyitems(items):
             item.options["check"] = False
 
 
-LOCKS = tempfile.TemporaryDirectory()  # of this worker, for as long as it runs
+LOCKS = tempfile.TemporaryDirectory()  # of this worker, until it ends
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    """Let no timing of a notebook wait for other workers, because the tests compare no seconds.
+    """Let no timing of a notebook wait for other workers, because the tests compare no run times.
 
-    With PAPERLIB_LAST_BIT = 1, 2, ... in the environment, start a notebook's kernel as ``tests/last_bit`` describes. The perturbed
-    results are stored apart, because results are found by their configuration and code alone.
+    With PAPERLIB_LAST_BIT = 1, 2, ... in the environment, start a notebook's kernel as ``tests/last_bit`` describes. The
+    perturbed results are stored separately, because results are found by their configuration and code alone.
     """
     if item.path.suffix != ".ipynb":
         return (yield)
@@ -66,7 +66,7 @@ def pytest_runtest_protocol(item):
         patch.setenv("PAPERLIB_LOCKS", LOCKS.name)
         if not pattern:
             return (yield)
-        # a copy, because IPython writes its history into this folder
+        # A copy, because IPython writes its history into this folder.
         shutil.copytree(item.path.parents[1] / "tests" / "last_bit", folder, dirs_exist_ok=True)
         patch.setenv("IPYTHONDIR", folder)
         patch.setenv("PAPERLIB_RESULTS", str(results_dir() / f"last_bit_{pattern}"))

@@ -1,4 +1,4 @@
-"""``python -m companion.bench``: times every learner on this machine."""
+"""``python -m companion.bench``: time every learner on this machine."""
 
 import sys
 

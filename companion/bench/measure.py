@@ -1,6 +1,6 @@
-"""What the bench measures of a learner: seconds of a round in ``select`` and ``update``, bytes of state, peak memory.
+"""Measurements of a learner: run time per round in ``select`` and ``update``, size of the state, peak memory.
 
-The learners are those of the papers' ``CASES`` that have a registered look, but for the ``UNMEASURED``; the other
+The learners are those of the papers' ``CASES`` that have a registered line style, without the ``UNMEASURED``. The other
 cases are variants for the contract tests.
 Shapes: R trials, K arms, d dimensions.
 """
@@ -27,21 +27,21 @@ from ..styles import REFERENCES
 
 
 class Point(NamedTuple):
-    """The sizes at which a learner is measured."""
+    """Sizes at which a learner is measured."""
 
     trials: int  # R, in one batch
-    played: int  # t, rounds played before those that are timed
-    arms: int | None  # K; None: the problem's own
-    dim: int | None  # d; None: the problem's own
+    played: int  # t, rounds played before the timed ones
+    arms: int | None  # K; None if the problem has no such field
+    dim: int | None  # d; None if the problem has no such field
 
 
 class Plan(NamedTuple):
-    """The points of a bench: one field of ``base`` at a time takes its values in ``along``."""
+    """Points of a bench: one field of ``base`` at a time takes the values that ``along`` lists for it."""
 
     base: Point
     along: dict[str, tuple[int, ...]]
     block: int  # rounds that are timed together
-    seconds: float  # a block is repeated for so long, at least five times
+    seconds: float  # a block is repeated for this time, and at least five times
 
 
 FULL = Plan(
@@ -76,11 +76,11 @@ QUICK = Plan(
 )
 
 
-PATIENCE = 60.0  # seconds of play on the way to a point; one that takes longer is left out
+PATIENCE = 60.0  # seconds to play until a point; a point that takes longer is left out
 
 
 class Subject(NamedTuple):
-    """A learner to measure, with a problem for it."""
+    """Learner to measure, with a problem for it."""
 
     paper: str
     name: str
@@ -88,12 +88,15 @@ class Subject(NamedTuple):
 
     @property
     def on_host(self) -> bool:
-        """Whether it works on the host, where a batch may cost R times a trial: its other axes are measured at one trial."""
+        """Whether the learner works on the host, where a batch may cost R times as much as one trial.
+
+        Its other axes are then measured at one trial.
+        """
         return self.case.syncs == "host"
 
 
 def subjects(only: str | None = None) -> list[Subject]:
-    """Return the learners of every paper, of one paper, or one of them by name.
+    """Return the learners of every paper, of one paper, or one learner by name.
 
     Raises:
         ValueError: ``only`` names neither a paper nor a learner.
@@ -118,13 +121,17 @@ def subjects(only: str | None = None) -> list[Subject]:
 
 
 def base(subject: Subject, plan: Plan) -> Point:
-    """Return the point in which the subject's axes cross."""
+    """Return the point at which the subject's axes cross."""
     own = plan.base._replace(**dict.fromkeys(lacking(subject)))
     return own._replace(trials=1) if subject.on_host else own
 
 
 def points(subject: Subject, plan: Plan) -> list[Point]:
-    """Return every point once; without axes that the problem lacks, and none on a device for a learner that works on the host."""
+    """Return every point once, without the axes that the problem lacks.
+
+    On a device there are no points for a learner that works on the host.
+    """
+    # Such a learner would copy its data between host and device in every round.
     if plan == DEVICE and subject.on_host:
         return []
     center, missing = base(subject, plan), lacking(subject)
@@ -140,15 +147,17 @@ def lacking(subject: Subject) -> dict[str, str]:
     return {name: f"{kind} has no field {name!r}" for name in ("arms", "dim") if name not in fields}
 
 
-Received = tuple[Draw, Any, Tensor]  # what a learner is given in one round: draw, context, feedback
+Received = tuple[Draw, Any, Tensor]  # input of a learner in one round: draw, context, feedback
 
 
 class Run:
-    """A learner on its problem at a point, advanced by hand.
+    """Simulation of a learner on its problem at a point, advanced one round at a time.
 
     Args:
+        case: learner and problem.
+        point: the sizes.
         device: cpu or cuda.
-        horizon: rounds that will be played.
+        horizon: number of rounds that will be played.
     """
 
     def __init__(self, case: ContractCase, point: Point, device: str, horizon: int):
@@ -165,7 +174,7 @@ class Run:
             self.state = self.learner.init(point.trials, context, horizon, draw, **tkwargs)
 
     def step(self) -> Received:
-        """Play one round; returns what the learner was given in it."""
+        """Play one round; return the draw, the context and the feedback that the learner received."""
         draw, context = self.streams.at(self.t), self.problem.context(self.instance, self.t)
         with torch.no_grad():
             action, chosen = self.learner.select(self.state, context, draw)
@@ -177,17 +186,17 @@ class Run:
         return draw, context, feedback
 
     def record(self, count: int) -> list[Received]:
-        """Play ``count`` rounds, and return the contexts, actions and feedback that the learner received.
+        """Play ``count`` rounds; return the draw, the context and the feedback that the learner received in each of them.
 
-        Their numbers are drawn at once, so that a replay draws none; of so many a round that they fill more than a
-        block of ``Streams`` it draws those again, as the learner's user would.
+        Their random numbers are drawn here, so that a replay draws none. If a round needs so many numbers that they exceed a
+        block of ``Streams``, the replay draws them again, as in normal use.
         """
         self.streams = self.new_streams()
         return [self.step() for _ in range(count)]
 
 
 def replay(learner: Any, state: Any, received: list[Received], device: str) -> Any:
-    """Repeat a learner's own work in rounds that were played before, without the problem's; returns the state after them."""
+    """Repeat only the learner's work in rounds that were played before, and return the state after them."""
     with torch.no_grad():
         for draw, context, feedback in received:
             action, chosen = learner.select(state, context, draw)
@@ -197,21 +206,21 @@ def replay(learner: Any, state: Any, received: list[Received], device: str) -> A
 
 
 class Timing(NamedTuple):
-    """The measurement at one point."""
+    """Measurement at one point."""
 
     seconds: list[float]  # of each repetition of the block
-    state_bytes: float  # of the state before the block, per trial
+    state_bytes: float  # size of the state before the block, per trial
 
 
 def time_block(case: ContractCase, point: Point, plan: Plan, device: str) -> Timing | None:
     """Time the block of rounds that follows ``point``.
 
     Returns:
-        None where the problem does not have such a point, or where ``PATIENCE`` ends first.
+        None if the problem does not allow such a point, or if reaching it takes longer than ``PATIENCE``.
     """
     try:
         run = Run(case, point, device, point.played + plan.block)
-    except ValueError:  # a problem that refuses so many trials or rounds
+    except ValueError:  # the problem rejects this number of trials or rounds
         return None
     began = time.perf_counter()
     for _ in range(point.played):
@@ -220,11 +229,13 @@ def time_block(case: ContractCase, point: Point, plan: Plan, device: str) -> Tim
             return None
     start, began, seconds = run.state, time.perf_counter(), []
     received = run.record(plan.block)
+    # Enough repetitions to fill the plan's seconds, but at least 5 for quartiles and at most 50.
     repetitions = int(min(50, max(5, plan.seconds / (time.perf_counter() - began))))
-    for _ in range(1 + repetitions):  # the first one compiles and caches
-        # from a copy of the same state, in tensors of its own: its history does not grow from one repetition to the next
+    for _ in range(1 + repetitions):  # the first repetition compiles and caches, and is dropped
+        # Each repetition starts from a copy of the same state, so that its history does not grow
+        # between repetitions.
         fresh = tree_map(Tensor.clone, start)
-        synchronize(device)  # else a GPU copies while the clock runs
+        synchronize(device)  # otherwise a GPU would still copy while the clock runs
         before = time.perf_counter()
         replay(run.learner, fresh, received, device)
         seconds.append(time.perf_counter() - before)
@@ -248,9 +259,13 @@ def _play(case: ContractCase, point: Point, device: str) -> None:
 
 
 def measure_memory(case: ContractCase, point: Point, device: str) -> dict[str, int | None]:
-    """Return by how much a run of ``point.played`` rounds raises this process's peak, and as ``device`` the peak of tensors on a GPU."""
+    """Return by how many bytes a run of ``point.played`` rounds raises this process's peak memory, as "process".
+
+    "device" is the peak memory of tensors on a GPU, None on the CPU.
+    """
     torch.set_num_threads(1)
-    _play(case, point._replace(trials=1, played=5), device)  # what loads on first use
+    # A short run first, which loads everything that is loaded at first use.
+    _play(case, point._replace(trials=1, played=5), device)
     before = peak_bytes()
     if device.startswith("cuda"):
         torch.cuda.reset_peak_memory_stats(device)
@@ -272,7 +287,8 @@ def memory(subject: Subject, plan: Plan, device: str, most: int) -> dict[str, An
         trials, process and device: see ``measure_memory``.
     """
     point = base(subject, plan)._replace(trials=most)
-    # forked from a server that has loaded the package once: a child's peak begins with what it then holds
+    # The child is forked from a server that has loaded the package once, because its peak starts at
+    # the server's memory.
     server = multiprocessing.get_context("forkserver")
     server.set_forkserver_preload(["companion.bench.measure"])
     with ProcessPoolExecutor(1, mp_context=server) as child:

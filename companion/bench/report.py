@@ -1,8 +1,8 @@
-"""Speed and memory of every learner on this machine: ``python3 run.py bench`` calls this.
+"""Run time and memory of every learner on this machine: ``python3 run.py bench`` calls this module.
 
-The measurements of a device are stored in one file, without the machine's names and dates, and drawn: run time per round against
-the number of trials, rounds, arms and dimensions, and memory. Only complete measurements, of the whole bench or of all of a
-paper, go to ``bench/`` and ``figures/bench/``. A learner of a figure is its entry in that file, see ``entry``.
+The measurements of a device are stored in one file, without the machine's names and dates, and drawn: run time per round
+against the number of trials, rounds, arms and dimensions, and memory. Only complete measurements, of the whole bench or of
+all of a paper, go to ``bench/`` and ``figures/bench/``. A learner of a figure is its entry in that file, see ``entry``.
 """
 
 import argparse
@@ -42,11 +42,11 @@ AXES = {
 
 
 def measure(plan: speed.Plan, device: str, only: str | None = None) -> dict[str, dict]:
-    """Return paper -> learner -> points, and peak memory with the most trials that were reached.
+    """Return paper -> learner -> points, and the peak memory with the largest number of trials that was reached.
 
-    Seconds are of one round of one trial, in ``select`` and ``update``; ``blocks`` is the number of repetitions behind the
-    statistics, and a learner's ``base`` is the point in which its axes cross. The call ends where a measurement fails, or where
-    every measurement ends before its point.
+    Seconds are per round and trial, in ``select`` and ``update``. ``blocks`` is the number of repetitions that the statistics
+    are based on, and a learner's ``base`` is the point at which its axes cross. The call exits if a measurement fails, or if
+    no point is reached.
     """
     found, subjects = {}, speed.subjects(only)
     with progress_line("bench", len(subjects), still=True) as shown, exclusive_lock():
@@ -55,7 +55,7 @@ def measure(plan: speed.Plan, device: str, only: str | None = None) -> dict[str,
             try:
                 points = speed.points(subject, plan)
                 timed = {p: speed.time_block(subject.case, p, plan, device) for p in points}
-                # points that cannot be reached have no timing
+                # Points that are not reached have no timing.
                 if timed := {point: timing for point, timing in timed.items() if timing}:
                     most = max(point.trials for point in timed)
                     peak = speed.memory(subject, plan, device, most)
@@ -75,7 +75,7 @@ def entry(
     peak: dict[str, Any],
     plan: speed.Plan,
 ) -> dict[str, Any]:
-    """Return what is stored of a learner."""
+    """Return the entry that is stored for a learner."""
     return {
         "on_host": subject.on_host,
         "not_varied": speed.lacking(subject),
@@ -86,7 +86,7 @@ def entry(
 
 
 def summary(point: speed.Point, timing: speed.Timing, block: int) -> dict[str, Any]:
-    """Return statistics of the seconds of one round of one trial at a point."""
+    """Return statistics of the seconds per round and trial at a point."""
     seconds = np.array(timing.seconds) / (block * point.trials)
     low, median, high = np.quantile(seconds, (0.25, 0.5, 0.75))
     about = {"median": median, "iqr": high - low, "min": seconds.min()}
@@ -97,11 +97,13 @@ def summary(point: speed.Point, timing: speed.Timing, block: int) -> dict[str, A
 def described(
     found: dict[str, dict], plan: speed.Plan, device: str, profile: str
 ) -> dict[str, Any]:
-    """Return what is stored of a call: the result of ``measure`` and how it was measured.
+    """Return the content of the file for a call: the result of ``measure``, and how it was measured.
 
     Args:
-        device: its name.
-        profile: "paper" for all learners of a paper in full, else "quick".
+        found: the result of ``measure``.
+        plan: the points of the bench.
+        device: name of the device.
+        profile: "paper" for all learners of a paper at full sizes, otherwise "quick".
     """
     return to_json(
         {
@@ -116,10 +118,10 @@ def described(
 
 
 def joined(report: dict[str, Any], kept: dict[str, Any]) -> dict[str, Any]:
-    """Return a report with the papers of an earlier one of the same device that it has not measured.
+    """Return a report, completed by the papers of an earlier report of the same device that it has not measured.
 
     Raises:
-        ValueError: the earlier one was measured with other versions or another plan.
+        ValueError: the earlier report was measured with other versions or another plan.
     """
     for name in ("device", "threads", "profile", "versions", "plan"):
         if kept.get(name) != report[name]:
@@ -147,12 +149,12 @@ def slug(name: str) -> str:
 
 
 def shown_name(name: str, learner: dict[str, Any]) -> str:
-    """Return a learner's label, with a star where it works on the host."""
+    """Return a learner's label, with a star if it works on the host."""
     return line_style(name)["label"] + "*" * learner["on_host"]
 
 
 def along(learner: dict[str, Any], axis: str) -> list[dict]:
-    """Return the points that differ from the learner's base in ``axis`` alone, in its order; none where it was not varied."""
+    """Return the points that differ from the learner's base only in ``axis``, sorted; an empty list if it was not varied."""
     if axis in learner["not_varied"]:
         return []
     rest = AXES.keys() - {axis}
@@ -163,7 +165,11 @@ def along(learner: dict[str, Any], axis: str) -> list[dict]:
 def lines_panel(
     ax: Axes, learners: dict[str, dict], axis: str, quantity: str, *, title: str, ylabel: str
 ) -> dict[str, dict]:
-    """Draw one line per learner on log axes, hidden if there is none; returns the plotted numbers, name -> axis and quantity."""
+    """Draw one line per learner on log axes; the panel is hidden if there is no line.
+
+    Returns:
+        The plotted numbers: name -> axis and quantity.
+    """
     numbers = {}
     with style_context():
         for name, learner in learners.items():
@@ -176,7 +182,7 @@ def lines_panel(
         ticks = sorted({at for found in numbers.values() for at in found[axis]})
         ax.set_xticks(ticks, labels=map(str, ticks))
         low, high = ax.get_ylim()
-        if high < 10 * low:  # else there may be no power of 10 to label
+        if high < 10 * low:  # otherwise there may be no power of 10 to label
             ax.set_ylim(*(np.sqrt(low * high) * np.array([10**-0.5, 10**0.5])))
         ax.yaxis.set_major_locator(LogLocator(numticks=10))
         ax.minorticks_off()
@@ -185,13 +191,17 @@ def lines_panel(
 
 
 def memory_panel(ax: Axes, learners: dict[str, dict], *, title: str) -> dict[str, dict]:
-    """Draw one dot per learner, peak memory of the process, or of the tensors on a GPU; returns name -> trials and MB."""
+    """Draw one dot per learner: the peak memory of the process, or of the tensors on a GPU.
+
+    Returns:
+        name -> trials and MB: the plotted numbers.
+    """
     numbers = {}
     with style_context():
         for row, (name, learner) in enumerate(learners.items()):
             peak, how = learner["peak_memory"], line_style(name)
             size = peak["process"] if peak["device"] is None else peak["device"]
-            megabytes = max(size, 4096) / 1e6  # one page: a log axis has no 0
+            megabytes = max(size, 4096) / 1e6  # at least one page, because a log axis has no 0
             dot = {"color": how["color"], "marker": how["marker"] or "o", "markersize": 4}
             ax.plot(megabytes, row, linestyle="none", **dot)
             numbers[name] = {"trials": peak["trials"], "MB": megabytes}
@@ -208,7 +218,7 @@ def memory_panel(ax: Axes, learners: dict[str, dict], *, title: str) -> dict[str
 
 
 def draw(report: dict[str, Any], paper: str) -> str:
-    """Save a paper's figure, ``bench/<paper>_<device>``; returns its name."""
+    """Save a paper's figure, ``bench/<paper>_<device>``; return its name."""
     learners, plan = report["papers"][paper], report["plan"]
     R, t, _, _ = plan["base"].values()
     fig, axes = figures.panels(3, 2, height=max(2.4, 0.18 * len(learners)))
@@ -252,7 +262,7 @@ def draw(report: dict[str, Any], paper: str) -> str:
 
 
 def caption(report: dict[str, Any], learners: dict[str, dict], where: str) -> str:
-    """Return the axes, the number of repetitions, and the meaning of the star where there is one."""
+    """Return the caption: the axes, the number of repetitions, and the meaning of the star if there is one."""
     plan, (_, t, K, d) = report["plan"], report["plan"]["base"].values()
     points = [point for learner in learners.values() for point in learner["points"]]
     blocks = [point["blocks"] for point in points]

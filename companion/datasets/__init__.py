@@ -1,4 +1,7 @@
-"""Public data sets. Names are imported when they are asked for: the registry imports downloaders that a learner with a table does not need."""
+"""Public data sets, with lazily imported names.
+
+The registry imports downloaders that a learner with a table does not need.
+"""
 
 from typing import Any
 

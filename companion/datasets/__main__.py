@@ -1,4 +1,4 @@
-"""``python -m companion.datasets [names]``: shows the data sets and fetches them."""
+"""``python -m companion.datasets [names]``: show the data sets and fetch them."""
 
 import sys
 

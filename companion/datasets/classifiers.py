@@ -1,6 +1,6 @@
-"""Accuracy of scikit-learn's classifiers on held-out data: what worker processes call.
+"""Accuracy of scikit-learn's classifiers on held-out data; worker processes call this module.
 
-A worker imports this file and what it imports: neither torch nor, before the first fit, scikit-learn.
+A worker imports this file and its imports: neither torch nor, before the first fit, scikit-learn.
 """
 
 import ast
@@ -17,7 +17,10 @@ PACKAGES = ("scikit-learn", "numpy", "scipy")
 
 
 def versions() -> dict[str, str]:
-    """What an accuracy hangs on beside data and parameters: packages' versions, and a checksum of ``accuracy`` without its words."""
+    """Return the versions that an accuracy depends on, in addition to data and parameters.
+
+    They are the packages' versions, and a checksum of the code of ``accuracy`` without its docstring.
+    """
     (function,) = ast.parse(inspect.getsource(accuracy)).body
     function.body = function.body[1:]
     code = hashlib.sha256(ast.dump(function).encode()).hexdigest()[:16]
@@ -33,7 +36,9 @@ def accuracy(
     folds: int = 5,
     scale: bool = False,
 ) -> float:
-    """Share of a fold that a classifier gets right after a fit to the others; all random states are 0.
+    """Return the fraction of a fold that a classifier predicts correctly after a fit to the other folds.
+
+    All random states are 0.
 
     Args:
         parameters: of the classifier, by scikit-learn's names.
@@ -41,10 +46,11 @@ def accuracy(
         target: N classes.
         classifier: "forest", "perceptron" or "boosting".
         fold: 0..folds - 1, of a shuffled stratified split.
-        scale: whether features have the training rows' mean and deviation taken off.
+        folds: number of folds.
+        scale: whether features are standardized with the mean and standard deviation of the training rows.
 
     Raises:
-        Exception: what scikit-learn raises for parameters that it does not take.
+        Exception: any error that scikit-learn raises for invalid parameters.
     """
     from sklearn import ensemble, neural_network
     from sklearn.exceptions import ConvergenceWarning
@@ -58,7 +64,8 @@ def accuracy(
         "boosting": ensemble.GradientBoostingClassifier,
     }
     release = tuple(map(int, metadata.version("scikit-learn").split(".")[:2]))
-    if classifier == "boosting" and release >= (1, 9):  # where it has no effect and warns
+    # From scikit-learn 1.9 on, the criterion of boosting has no effect and causes a warning.
+    if classifier == "boosting" and release >= (1, 9):
         parameters = {name: x for name, x in parameters.items() if name != "criterion"}
     model = classes[classifier](**parameters, random_state=0)
     if scale:

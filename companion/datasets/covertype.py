@@ -1,9 +1,9 @@
-"""Sixty arms from Covertype: the derived table that ships, and how it is made.
+"""Sixty arms from Covertype: the derived table that ships with the project, and its derivation.
 
-Zhang, Xu, Zhao & Sugiyama (2025), Figure 4, turn UCI's Covertype into a bandit: the rows are clustered,
-a cluster's center is an arm, and its mean reward is the share of lodgepole pine (class 2) in it. Only
-integers are stored, counts and sums over the members of each cluster, so that everybody's arms agree to
-the last bit; the 75 MB of rows are needed by ``build_table`` alone.
+Zhang, Xu, Zhao & Sugiyama (2025), Figure 4, turn UCI's Covertype into a bandit. The rows are clustered, a cluster's
+center is an arm, and its mean reward is the fraction of lodgepole pine (class 2) in it. Only integers are stored, counts
+and sums over the members of each cluster. Therefore the arms agree to the last bit on all machines. The 75 MB of rows are
+needed only by ``build_table``.
 
 Letters: N rows, K clusters, n_k members of cluster k, j one of the 10 quantitative columns.
 """
@@ -43,13 +43,13 @@ class CovertypeArms(NamedTuple):
     """Arms and mean rewards of the Covertype bandit."""
 
     arms: np.ndarray  # K x 11, float64, standardized centers and the constant, largest norm 1
-    mean: np.ndarray  # K, float64, share of class 2: the mean reward of a pull
+    mean: np.ndarray  # K, float64, fraction of class 2, the mean reward of a pull
     counts: np.ndarray  # K, int64, rows in each cluster
-    scale: float  # largest norm before scaling: arms * scale are the standardized centers
+    scale: float  # largest norm before scaling; arms * scale are the standardized centers
 
 
 def standardize(features: np.ndarray) -> np.ndarray:
-    """Quantitative columns to mean 0 and population deviation 1, then the constant 1.
+    """Standardize the quantitative columns to mean 0 and population deviation 1, and append the constant 1.
 
     Args:
         features: N x at least 10, any number type; columns after the tenth are ignored.
@@ -72,12 +72,12 @@ def standardize(features: np.ndarray) -> np.ndarray:
 def build_table(
     features: np.ndarray, cover: np.ndarray, clusters: int = 60, seed: int = 7
 ) -> ClusterTable:
-    """Cluster the rows and count: the one step that needs the data set and scikit-learn.
+    """Cluster the rows and count; only this step needs the data set and scikit-learn.
 
-    Departure: the paper names neither seed nor number of restarts. Of seeds 0 to 25 only 7 gives the
-    range of mean rewards that it prints, .103 to .881; that is a match, no proof of the authors' seed.
-    Departure: an arm is the mean of the cluster's members, which differs by at most 2.6e-3 from the
-    center at which K-means stops, and is a ratio of integers.
+    Departure: the paper names neither the seed nor the number of restarts. Of seeds 0 to 25 only 7 gives the range of mean
+    rewards that it reports, 0.103 to 0.881. This is a match, but does not prove that the authors used this seed.
+    Departure: an arm is the mean of the cluster's members. It differs by at most 2.6e-3 from the center at which K-means
+    stops, and is a ratio of integers.
 
     Args:
         features: N x at least 10 integers, quantitative columns first (``datasets.load_covertype``).
@@ -86,7 +86,7 @@ def build_table(
         seed: of the K-means start.
 
     Returns:
-        The table, clusters in the order in which K-means numbers them. All rows take 12 to 40 s of one core and 360 MB.
+        The table, clusters in the order in which K-means numbers them. All rows take 12 to 40 s on one core, and 360 MB.
 
     Raises:
         ValueError: shapes disagree, or a class is not in 1..7.
@@ -102,9 +102,11 @@ def build_table(
         raise ValueError(
             f"cover: values {cover.min()}..{cover.max()}; expected cover types 1..{CLASSES}"
         )
+    # One start of K-means, so that the clusters depend only on the seed and the version of
+    # scikit-learn.
     labels = KMeans(clusters, n_init=1, random_state=seed).fit(standardize(features)).labels_
     columns = features[:, :QUANTITATIVE].astype(np.int64)
-    # bincount's float64 sums are exact here: integers, far below 2^53.
+    # The float64 sums of bincount are exact here, because they are integers far below 2^53.
     sums = [np.bincount(labels, column, clusters) for column in columns.T]
     classes = [np.bincount(labels, cover == c, clusters) for c in range(1, CLASSES + 1)]
     return ClusterTable(
@@ -116,7 +118,7 @@ def build_table(
 
 
 def write_table(table: ClusterTable, about: dict, folder: Path = FOLDER) -> None:
-    """Write covtype_arms.csv and, beside it, covtype_arms.json with `about`, N, S1 and S2."""
+    """Write covtype_arms.csv, and covtype_arms.json next to it with `about`, N, S1 and S2."""
     rows = np.column_stack((np.arange(len(table.counts)), table.counts, table.classes, table.sums))
     text = io.StringIO()
     np.savetxt(text, rows, "%d", ",", header=",".join(HEADER), comments="")
@@ -127,10 +129,10 @@ def write_table(table: ClusterTable, about: dict, folder: Path = FOLDER) -> None
 
 
 def read_table(folder: Path = FOLDER) -> tuple[ClusterTable, dict]:
-    """The shipped table and its note.
+    """Return the shipped table and its note.
 
     Raises:
-        ValueError: the two files do not fit together: one was edited or only half written.
+        ValueError: the two files do not match, because one was edited or only half written.
     """
     path = folder / TABLE.name
     header, *rows = path.read_text(encoding="utf-8").splitlines()
@@ -152,7 +154,7 @@ def read_table(folder: Path = FOLDER) -> tuple[ClusterTable, dict]:
 
 
 def differences(table: ClusterTable, other: ClusterTable) -> list[str]:
-    """Names of the fields in which two tables differ; empty where they are equal."""
+    """Return the names of the fields in which two tables differ; an empty list if they are equal."""
     return [
         name
         for name in table._fields
@@ -161,10 +163,10 @@ def differences(table: ClusterTable, other: ClusterTable) -> list[str]:
 
 
 def derive_arms(table: ClusterTable) -> CovertypeArms:
-    """Arms and mean rewards, rounded only by correctly rounded operations: the same bits on every machine.
+    """Return arms and mean rewards, with the same bits on every machine.
 
-    arm_kj = (sum_kj / n_k - mean_j) / sd_j with mean_j = S1_j / N and sd_j^2 = S2_j / N - mean_j^2.
-    Both fractions are brought to the denominator N first, so that numerators are exact integers.
+    Only correctly rounded operations are used: arm_kj = (sum_kj / n_k - mean_j) / sd_j with mean_j = S1_j / N and
+    sd_j^2 = S2_j / N - mean_j^2. Both fractions are first brought to the denominator N, so that numerators are exact integers.
     """
     N = int(table.counts.sum())
     S1 = [int(s) for s in table.sums.sum(axis=0)]
@@ -173,21 +175,30 @@ def derive_arms(table: ClusterTable) -> CovertypeArms:
         [(N * int(s) - int(n) * s1) / int(n) / d for s, s1, d in zip(row, S1, deviation)] + [1.0]
         for n, row in zip(table.counts, table.sums)
     ]
-    # Departure: the paper does not say how its centers meet Assumption 1, ||x|| <= 1: one common factor does.
+    # Departure: the paper does not state how its centers satisfy Assumption 1, ||x|| <= 1; here one
+    # common factor scales them.
     scale = max(math.sqrt(math.fsum(x * x for x in center)) for center in centers)
     mean = table.classes[:, REWARDED - 1] / table.counts
     return CovertypeArms(np.array(centers) / scale, mean, table.counts, scale)
 
 
 def table_checksum() -> str:
-    """SHA-256 of the shipped table."""
+    """Return the SHA-256 of the shipped table."""
     return hashlib.sha256(TABLE.read_bytes()).hexdigest()
 
 
 def covertype_arms() -> CovertypeArms:
-    """The sixty arms of Zhang, Xu, Zhao & Sugiyama (2025), Figure 4, from the shipped table; needs no download.
+    """Return the sixty arms of Zhang, Xu, Zhao & Sugiyama (2025), Figure 4, from the shipped table, without a download.
 
     Returns:
         K = 60 arms in d = 11 dimensions with ||x|| <= 1; see ``CovertypeArms``.
+
+    Examples:
+        >>> from companion.datasets import covertype_arms
+        >>> found = covertype_arms()
+        >>> found.arms.shape
+        (60, 11)
+        >>> round(float(found.mean.min()), 3), round(float(found.mean.max()), 3)
+        (0.103, 0.881)
     """
     return derive_arms(read_table()[0])

@@ -1,8 +1,8 @@
-"""Evaluations of expensive functions, kept on disk: what was evaluated once is not evaluated again, by whichever run.
+"""Cache on disk for evaluations of expensive functions; each point is evaluated once, over all runs.
 
-A file is append-only, a line of JSON an evaluation, written by the process that has made it as soon as it is made; of a process that is
-killed no line is lost. A line that is torn or damaged is not used, nor one of other data or versions.
-Nothing here imports torch, for worker processes import this file.
+A file is append-only and has one line of JSON per evaluation. The process that computes an evaluation writes it at once, so
+a process that is killed loses no finished evaluation. A torn or damaged line is ignored, and so is a line of other data or
+versions. Nothing here imports torch, because worker processes import this file.
 """
 
 import errno
@@ -29,39 +29,41 @@ Parameters = dict[str, Any]  # Python's own numbers and strings, by name
 
 
 class Evaluation(NamedTuple):
-    """One line of the file."""
+    """Evaluation of a function, which is one line of the file."""
 
     parameters: Parameters
-    value: float  # 0 where the function raised
-    seconds: float  # that the function took
-    error: str | None  # what it raised
+    value: float  # 0 if the function raised an error
+    seconds: float  # run time of the function
+    error: str | None  # the error that it raised
 
 
 class Evaluations:
-    """A deterministic function, and the file of what it has returned.
+    """Deterministic function with a file of the values it has returned.
 
     Attributes:
-        function: parameters -> number, of a module, or a partial of one: workers import it.
-        path: of the file.
-        about: what values hang on beside parameters (data, versions), plain: lines with another are not used.
+        function: parameters -> number; a function of a module, or a partial of one, because workers import it.
+        path: path of the file.
+        about: data and versions that the values depend on in addition to parameters. Lines with another value are ignored.
 
     Raises:
-        ValueError: what JSON does not give back as it was.
+        ValueError: ``about`` changes when it is written as JSON and read again.
     """
 
     def __init__(self, function: Callable[[Parameters], float], name: str, about: dict[str, Any]):
         _refuse_unlike("about", about)
         self.function, self.path, self.about = function, folder() / f"{name}.jsonl", about
         self._known: dict[str, Evaluation] = {}
-        self._read, self._inode = 0, None  # bytes of the file, and which it was
+        # The number of bytes read so far, and the inode, by which a new file is recognized.
+        self._read, self._inode = 0, None
 
     def load(self) -> None:
-        """Read the lines that have come since the last call, from whichever process."""
+        """Read the lines that any process has written since the last call."""
         with suppress(FileNotFoundError), open(self.path, "rb") as file:
-            if (inode := os.fstat(file.fileno()).st_ino) != self._inode:  # removed and begun anew
+            # The file was removed and created again.
+            if (inode := os.fstat(file.fileno()).st_ino) != self._inode:
                 self._read, self._inode = 0, inode
             file.seek(self._read)
-            *whole, _ = file.read().split(b"\n")  # the last is empty, or not finished
+            *whole, _ = file.read().split(b"\n")  # the last part is empty, or an unfinished line
             self._read += sum(len(line) + 1 for line in whole)
             entries = [_parse(line) for line in whole]
             for about, evaluation in filter(None, entries):
@@ -71,29 +73,40 @@ class Evaluations:
                 log.warning("%s: %d damaged lines are not used", self.path.name, damaged)
 
     def lookup(self, parameters: Parameters) -> Evaluation | None:
-        """The evaluation of these parameters, None where there is none yet."""
+        """Return the evaluation at these parameters, or None if it does not exist yet."""
         return self._known.get(_text(parameters))
 
     def entries(self) -> list[Evaluation]:
-        """All that are known."""
+        """Return all known evaluations."""
         return list(self._known.values())
 
 
 def evaluate(asked: Sequence[tuple[Evaluations, Parameters]]) -> list[float]:
-    """Values of functions at parameters; what is not in their files is evaluated, in parallel, once each.
+    """Return the values of functions at parameters; missing ones are evaluated in parallel, each once.
 
-    As many workers as this process may have threads, each with one; they are kept from call to call. A function that raises or exits, or
-    returns no finite number, has the value 0, and its file says why.
+    There are as many workers as this process may have threads, each with one thread; they are reused between calls. If a
+    function raises an error, exits, or returns no finite number, its value is 0 and its file contains the error.
 
     Raises:
-        OSError: a file that cannot be written; nothing has been evaluated then.
-        ValueError: parameters that are no dictionary that JSON gives back as it was; likewise.
+        OSError: a file cannot be written; then nothing has been evaluated.
+        ValueError: parameters are not a dictionary that JSON returns unchanged; then nothing has been evaluated.
+
+    Examples:
+        >>> import operator, os, tempfile
+        >>> from unittest import mock
+        >>> from companion.datasets.evaluations import Evaluations, evaluate
+        >>> with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, PAPERLIB_RESULTS=folder):
+        ...     log = Evaluations(operator.itemgetter("x"), "example", about={"version": 1})
+        ...     values = evaluate([(log, {"x": 0.5}), (log, {"x": 0.5})])  # the function is called once
+        ...     values, len(log.entries())
+        ([0.5, 0.5], 1)
     """
     for _, parameters in asked:
         _refuse_unlike("parameters", parameters)
     files = {id(file): file for file, _ in asked}.values()
     for file in files:
         file.load()
+    # Keys of this dictionary are unique, so that a point that is requested twice is evaluated once.
     missing = {
         (file.path, _text(file.about), _text(parameters)): (file, parameters)
         for file, parameters in asked
@@ -101,7 +114,7 @@ def evaluate(asked: Sequence[tuple[Evaluations, Parameters]]) -> list[float]:
     }
     for path in {file.path for file, _ in missing.values()}:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(path, "ab"):  # an error now is cheaper than after a fit
+        with open(path, "ab"):  # an error before a fit costs less than one after it
             pass
     _in_parallel([(file.function, x, file.path, file.about) for file, x in missing.values()])
     for file in files:
@@ -110,13 +123,16 @@ def evaluate(asked: Sequence[tuple[Evaluations, Parameters]]) -> list[float]:
 
 
 def folder() -> Path:
-    """Where the files are: ``cache/evaluations`` in the folder of results (PAPERLIB_RESULTS, else ``results`` in the project's folder)."""
+    """Return the folder of the files: ``cache/evaluations`` in the folder of results.
+
+    That is PAPERLIB_RESULTS, otherwise ``results`` in the project's folder.
+    """
     results = os.environ.get("PAPERLIB_RESULTS") or project_dir() / "results"
     return Path(results) / "cache" / "evaluations"
 
 
 def workers() -> int:
-    """How many processes evaluate: OMP_NUM_THREADS, else the processors that this process may use."""
+    """Return the number of processes that evaluate: OMP_NUM_THREADS, otherwise the processors that this process may use."""
     threads = os.environ.get("OMP_NUM_THREADS", "")
     if threads.isdecimal() and int(threads) > 0:
         return int(threads)
@@ -126,12 +142,14 @@ def workers() -> int:
 def _in_parallel(calls: list[tuple]) -> None:
     count = workers()
     if min(count, len(calls)) < 2:
-        with threadpool_limits(1):  # as in a worker: sums must not hang on the number of threads
+        # One thread, as in a worker, because sums must not depend on the number of threads.
+        with threadpool_limits(1):
             for call in calls:
                 _evaluated(*call)
         return
     from joblib import Parallel, delayed, parallel_config
 
+    # One call per batch, so that a slow evaluation does not hold up others of its batch.
     with parallel_config("loky", n_jobs=count, inner_max_num_threads=1):
         Parallel(batch_size=1, pre_dispatch="all")(delayed(_evaluated)(*call) for call in calls)
 
@@ -139,14 +157,15 @@ def _in_parallel(calls: list[tuple]) -> None:
 def _evaluated(
     function: Callable[[Parameters], float], parameters: Parameters, path: Path, about: dict
 ) -> None:
-    """Evaluate, and append the value to the file. Every process reads it from there."""
+    """Evaluate the function and append the value to the file, from which every process reads it."""
     value, error, begin = 0.0, None, time.perf_counter()
     try:
-        found = function(dict(parameters))  # a copy: what is written is what was asked
+        # The function gets a copy, so that it cannot change the parameters that are written.
+        found = function(dict(parameters))
         if isinstance(found, (str, bytes, bool)) or not math.isfinite(found):
             raise ValueError(f"value={found!r}; allowed: a finite number")
         value = float(found)
-    except (MemoryError, OSError, ImportError):  # say nothing about the parameters
+    except (MemoryError, OSError, ImportError):  # such an error does not depend on the parameters
         raise
     except (Exception, SystemExit) as raised:
         error = format_error(raised)
@@ -156,7 +175,7 @@ def _evaluated(
 
 
 def _append(path: Path, line: bytes) -> None:
-    """In one write, after all that stands there; what a killed process left unfinished becomes a line by itself."""
+    """Append a line in one write; an unfinished line of a killed process is ended first."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "ab+", buffering=0) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -167,7 +186,7 @@ def _append(path: Path, line: bytes) -> None:
 
 
 def _parse(line: bytes) -> tuple[dict, Evaluation] | None:
-    """What a line says; None where it is not what was written."""
+    """Return the content of a line, or None if it is damaged."""
     try:
         entry = json.loads(line)
         intact = entry.pop("checksum") == _checksum(entry)
@@ -177,7 +196,7 @@ def _parse(line: bytes) -> tuple[dict, Evaluation] | None:
 
 
 def _refuse_unlike(name: str, x: Any) -> None:
-    """Raise ValueError unless ``x`` is a dictionary that JSON gives back as it was."""
+    """Raise ValueError unless ``x`` is a dictionary that JSON returns unchanged."""
     with suppress(ValueError, TypeError):
         if isinstance(x, dict) and json.loads(_text(x)) == x:
             return

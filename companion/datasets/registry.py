@@ -1,9 +1,9 @@
-"""Public data sets: where they come from, that they are the right bytes, and how they are read.
+"""Public data sets: their origin, their checksums, and how they are read.
 
-A file is looked for in the folder that the environment variable PAPERLIB_DATA names, then in the user's
-cache, and is downloaded into the cache only then. In either folder it may be plain or end in .gz; the
-SHA-256 in data/registry.toml is that of the plain content. A file that differs is refused, by name: it is
-neither used nor replaced. ``python -m companion.datasets [names]`` shows and fetches.
+A file is searched in the folder that the environment variable PAPERLIB_DATA names, then in the user's cache. Only if it is
+in neither is it downloaded into the cache. In either folder it may be plain or end in .gz; the SHA-256 in
+data/registry.toml is that of the plain content. A file with other content is rejected by name: it is neither used nor
+replaced. ``python -m companion.datasets [names]`` shows and fetches data sets.
 """
 
 import errno
@@ -22,7 +22,8 @@ from typing import BinaryIO
 
 import requests
 
-with warnings.catch_warnings():  # of tqdm, which pooch imports: in notebooks it asks for ipywidgets
+# pooch imports tqdm, which warns in notebooks that ipywidgets is missing.
+with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import pooch
 
@@ -31,30 +32,31 @@ from paperlib.core.files import check_writable
 from .covertype import FOLDER, build_table, differences, read_table
 from .tables import STEPS, Prices, Table, parse
 
-DERIVED = "covertype_arms"  # the shipped table's name on the command line
-RETRIES, TIMEOUT = 2, (5, 60)  # after a failed download; seconds to connect, and without a byte
-# OSErrors that are no fault of this machine's folders
+DERIVED = "covertype_arms"  # name of the shipped table on the command line
+RETRIES, TIMEOUT = 2, (5, 60)  # retries of a failed download; seconds to connect, and without data
+# Errors of the network are OSErrors too, but do not mean that a folder of this machine cannot be
+# written.
 NETWORK = (requests.RequestException, ConnectionError, TimeoutError)
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """One entry of the registry; ``rows`` and ``columns`` as in the file, without a header line."""
+    """Entry of the registry; ``rows`` and ``columns`` are those of the file, without a header line."""
 
     file: str  # name of the plain file
     sha256: str  # of the plain content
     bytes: int  # size of the plain content
     rows: int
     columns: int
-    get: str  # how a person obtains the file
+    get: str  # instructions for obtaining the file by hand
     source: str
     license: str
     cite: str
-    # anonymous addresses of the file, gzipped or not, in order of preference
+    # Addresses of the file, plain or gzipped, that need no account, in order of preference.
     urls: tuple[str, ...] = ()
-    member: str = ""  # path inside the archive, where the addresses serve one
-    derive: str = ""  # step that makes the file of what the addresses serve, in ``tables.STEPS``
-    download: int = 0  # the most bytes that an address may send; 0: as many as the file has
+    member: str = ""  # path inside the archive, if the addresses serve an archive
+    derive: str = ""  # step in ``tables.STEPS`` that makes the file from the download
+    download: int = 0  # most bytes that an address may send; 0: as many as the file has
 
 
 REGISTRY = {
@@ -70,7 +72,7 @@ def _entry(name: str) -> Dataset:
 
 
 def checksum(name: str) -> str:
-    """Return the SHA-256 (64 hexadecimal digits) of a data set's plain content, for a figure's provenance."""
+    """Return the SHA-256 (64 hexadecimal digits) of a data set's plain content, for the provenance of a figure."""
     return _entry(name).sha256
 
 
@@ -80,7 +82,7 @@ def cache_folder() -> Path:
 
 
 def _folders() -> list[Path]:
-    """Return the folder PAPERLIB_DATA, where set, then the cache."""
+    """Return the folder PAPERLIB_DATA, if it is set, then the cache."""
     own = os.environ.get("PAPERLIB_DATA", "")
     if own and not Path(own).is_dir():
         raise ValueError(f"PAPERLIB_DATA={own!r}; expected an existing folder")
@@ -88,7 +90,7 @@ def _folders() -> list[Path]:
 
 
 def _open(path: Path):
-    """Open the plain content as a binary stream; the first bytes decide whether it is compressed, not the name."""
+    """Open the plain content as a binary stream; the first bytes, not the name, decide whether it is compressed."""
     with path.open("rb") as file:
         gzipped = file.read(2) == b"\x1f\x8b"
     return gzip.open(path) if gzipped else path.open("rb")
@@ -96,7 +98,10 @@ def _open(path: Path):
 
 @functools.lru_cache(maxsize=64)
 def _digest(path: Path, *stamp: int) -> str:
-    """Return the SHA-256 of the plain content. `stamp` (size, times, inode) makes a changed file another entry of the cache."""
+    """Return the SHA-256 of the plain content.
+
+    `stamp` (size, times, inode) is part of the key of the cache, so that a changed file is read again.
+    """
     try:
         with _open(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -117,13 +122,13 @@ def _verify(name: str, path: Path) -> Path:
 
 
 def find(name: str) -> Path | None:
-    """Return the path of a verified local file, plain or .gz, or None. Never uses the network.
+    """Return the path of a verified local file, plain or .gz, or None; never use the network.
 
     Args:
         name: a key of ``REGISTRY``.
 
     Raises:
-        ValueError: unknown name, PAPERLIB_DATA is no folder, or the first file found has other content.
+        ValueError: unknown name, PAPERLIB_DATA is not a folder, or the first file found has other content.
     """
     file = _entry(name).file
     places = (folder / candidate for folder in _folders() for candidate in (file, f"{file}.gz"))
@@ -131,12 +136,12 @@ def find(name: str) -> Path | None:
 
 
 def available(name: str) -> bool:
-    """Return whether ``load`` would work without the network; raises, as ``find`` does, for a file that differs."""
+    """Return whether ``load`` works without the network; raise an error, as ``find`` does, for a file with other content."""
     return find(name) is not None
 
 
 def _copy(chunks: Iterable[bytes], target: BinaryIO, most: int, what: str) -> None:
-    """Write at most ``most`` bytes: a longer source is refused, not kept."""
+    """Write at most ``most`` bytes; a longer source is rejected."""
     for chunk in chunks:
         most -= len(chunk)
         if most < 0:
@@ -149,14 +154,14 @@ def _chunks(file: BinaryIO) -> Iterable[bytes]:
 
 
 def _receive(url: str, part: Path, most: int) -> None:
-    """Download to a file; ends when more than ``most`` bytes have come."""
+    """Download to a file; stop with an error after more than ``most`` bytes."""
     with requests.get(url, stream=True, timeout=TIMEOUT) as answer, part.open("wb") as file:
         answer.raise_for_status()
         _copy(answer.iter_content(1 << 16), file, most, url)
 
 
 def _download(entry: Dataset, url: str, output: str, pup: pooch.Pooch) -> None:
-    """Leave the plain content of an entry in ``output``, so that pooch's checksum is of the content."""
+    """Write the plain content of an entry to ``output``, so that pooch compares the checksum of the content."""
     part = Path(f"{output}.part")
     try:
         _receive(url, part, entry.download or entry.bytes)
@@ -172,14 +177,17 @@ def _download(entry: Dataset, url: str, output: str, pup: pooch.Pooch) -> None:
             else:
                 _copy(_chunks(content), plain, entry.bytes, "the content")
     except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, KeyError) as error:
-        # pooch retries a ValueError
+        # Raised as a ValueError, because pooch retries after it.
         raise ValueError(f"{url}: damaged archive ({error})") from error
     finally:
         part.unlink(missing_ok=True)
 
 
 def _advice(name: str, failures: list[Exception]) -> str:
-    """Return what failed, how a person gets the file, and where to put it; the second line is complete by itself."""
+    """Return the reason of the failure, how to obtain the file by hand, and where to put it.
+
+    The second line is complete by itself.
+    """
     entry = _entry(name)
     missing = (
         "could not be downloaded."
@@ -195,11 +203,11 @@ def _advice(name: str, failures: list[Exception]) -> str:
 
 
 def fetch(name: str) -> Path:
-    """Return the path of a verified file, from PAPERLIB_DATA, else the cache, else downloaded from the registry's addresses.
+    """Return the path of a verified file, from PAPERLIB_DATA, otherwise the cache, otherwise downloaded.
 
-    A download goes to a temporary file in the cache, is checked, and is moved into place; interrupted
-    or wrong it leaves nothing behind. Each address is tried three times. The cache is tried first, so that a folder
-    which cannot be written does not look like a failed download.
+    A download goes to a temporary file in the cache, is checked, and is moved into place. An interrupted or wrong download
+    leaves no file behind. Each address of the registry is tried three times. It is first checked that the cache can be
+    written, so that an unwritable folder does not look like a failed download.
 
     Args:
         name: a key of ``REGISTRY``.
@@ -209,13 +217,13 @@ def fetch(name: str) -> Path:
 
     Raises:
         ValueError: as ``find``, or every address that answered sent other content.
-        FileNotFoundError: nowhere to be found; the text says how to get the file and where to put it.
-        OSError: the cache cannot be written, or its disk is full; it names the folder.
+        FileNotFoundError: no copy was found; the message explains how to obtain the file and where to put it.
+        OSError: the cache cannot be written, or its disk is full; the message names the folder.
     """
     if path := find(name):
         return path
     entry, failures = _entry(name), []
-    # its notes would put paths of this machine into notebooks
+    # The notes of pooch would write paths of this machine into notebooks.
     pooch.get_logger().setLevel("WARNING")
     for url in entry.urls:
         try:
@@ -230,23 +238,24 @@ def fetch(name: str) -> Path:
             return Path(pup.fetch(entry.file, downloader=functools.partial(_download, entry)))
         except (ValueError, OSError) as error:
             if isinstance(error, OSError) and not isinstance(error, NETWORK):
-                # it names the folder, which is no file that is missing
+                # The error names the folder, so that it is not mistaken for a missing file.
                 why = f"the cache of data sets cannot be written ({error.strerror or error})"
                 raise OSError(error.errno or errno.EIO, why, str(cache_folder())) from error
             failures.append(error)
-    # errors of requests are OSErrors, some of them ValueErrors too; a plain ValueError means wrong content
+    # Errors of requests are OSErrors, and some of them are ValueErrors too. A ValueError that is
+    # not an OSError means wrong content.
     wrong = [error for error in failures if not isinstance(error, OSError)]
     kind = ValueError if wrong else FileNotFoundError
     raise kind(_advice(name, failures)) from (failures or [None])[-1]
 
 
 def load(name: str) -> Table | Prices:
-    """Return a data set as numpy arrays, rows in file order: ``Prices`` for the two stock tables, else ``Table``.
+    """Return a data set as NumPy arrays, rows in file order: ``Prices`` for the two stock tables, otherwise ``Table``.
 
-    Nothing is filled in, scaled or dropped except identifiers; see ``tables.parse``.
+    No value is filled in, scaled or dropped, except identifiers; see ``tables.parse``.
 
     Raises:
-        ValueError, FileNotFoundError: as ``fetch``; ValueError also if rows or columns are not the registry's.
+        ValueError, FileNotFoundError: as ``fetch``; ValueError also if rows or columns differ from the registry's.
     """
     entry = _entry(name)
     with _open(fetch(name)) as file:
@@ -257,7 +266,7 @@ def load_covertype():
     """Load all of Covertype.
 
     Returns:
-        features, N x 54 int16, ten quantitative columns, then 4 wilderness areas and 40 soil types one-hot;
+        features, N x 54 int16: ten quantitative columns, then 4 wilderness areas and 40 soil types one-hot;
         cover type, N int64 in 1..7. N = 581,012; the file is not in random order.
     """
     features, target, _ = load("covertype")
@@ -265,7 +274,7 @@ def load_covertype():
 
 
 def _rebuild() -> tuple[bool, str]:
-    """Derive the shipped table again from all rows; returns whether it can be trusted, and a line that says why."""
+    """Derive the shipped table again from all rows; return whether it can be trusted, and a line with the reason."""
     import sklearn
 
     shipped, note = read_table()
@@ -273,17 +282,17 @@ def _rebuild() -> tuple[bool, str]:
     if not unequal:
         return True, f"equal, rebuilt from all {note['rows']:,} rows"
     versions = f"made with scikit-learn {note['scikit-learn']}, rebuilt with {sklearn.__version__}"
-    # another version of K-means may give other clusters; the same version may not
+    # Another version of K-means may give other clusters; the same version must give the same.
     may_differ = note["scikit-learn"] != sklearn.__version__
     return may_differ, f"rebuilt table differs in {', '.join(unequal)} ({versions})"
 
 
 def main(names: list[str]) -> int:
-    """Fetch `names`, or all there is, and rebuild the derived table; one line each.
+    """Fetch `names`, or all data sets, and rebuild the derived table; print one line for each.
 
     Returns:
-        Exit status: 1 if a file or the table differs, the cache cannot be written, or a data set asked for by name is
-        missing; else 0.
+        Exit status: 1 if a file or the table differs, the cache cannot be written, or a data set requested by name is
+        missing; otherwise 0.
     """
     status, down = 0, set()
     for name in names or [*REGISTRY, DERIVED]:
@@ -303,7 +312,7 @@ def main(names: list[str]) -> int:
             line = "missing: " + (str(error) if names else str(error).splitlines()[1])
             status |= bool(names)
             if isinstance(error.__cause__, (requests.ConnectionError, requests.Timeout)):
-                down |= hosts  # not asked again in this run
+                down |= hosts  # these hosts are not contacted again in this run
         except ValueError as error:
             line, status = f"refused: {error}", 1
         except OSError as error:

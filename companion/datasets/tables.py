@@ -1,8 +1,8 @@
-"""From downloads to the files of the registry, and from these to numpy arrays: no network, no checksum.
+"""Conversion of downloads to the registry's files, and of these files to NumPy arrays; without network or checksums.
 
-``STEPS`` make some files byte for byte from the download; the registry's checksum decides whether they did. ``parse`` has one
-parser per format. Rows keep the order of the file. Missing values are NaN where a column is numeric and stay "?" where it is
-text; zeros that stand for missing values (pima) are left as they are.
+``STEPS`` derive some files from the download; the registry's checksum decides whether the result is right byte for byte.
+``parse`` has one parser per format. Rows keep the order of the file. Missing values are NaN in a numeric column and stay
+"?" in a text column; zeros that represent missing values (pima) are left as they are.
 """
 
 import csv
@@ -25,15 +25,15 @@ class Table(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """Closing prices, dates down and tickers across."""
+    """Closing prices; rows are dates and columns are tickers."""
 
     dates: np.ndarray  # T, datetime64[D], ascending
     tickers: np.ndarray  # K, text, in the file's order
-    # T x K, float64, US dollars; NaN where a stock was not listed or a day is lacking
+    # T x K, float64, US dollars; NaN where a stock was not listed or a day is missing.
     close: np.ndarray
 
 
-# names of the features by data set, in the order of the file
+# Names of the features by data set, in the order of the file.
 FEATURES = {
     "covertype": (
         "Elevation Aspect Slope HorizontalDistanceToHydrology VerticalDistanceToHydrology "
@@ -72,7 +72,8 @@ FEATURES = {
 
 # ---- From downloads to files -------------------------------------------------------------------------------
 
-# one file per ticker, in capital letters; all_s_and_p_data.csv and individual_stocks_5yr/ beside them are other collections
+# One file per ticker, in capital letters. The archive also contains all_s_and_p_data.csv and
+# individual_stocks_5yr/, which are other collections.
 TICKER = re.compile(r"(?:^|/)stock_data/([A-Z]+)_data\.csv$")
 
 
@@ -81,13 +82,13 @@ def _price(text: str) -> str:
 
 
 def adjusted_closes(archive: BinaryIO) -> bytes:
-    """One table of the Adj Close columns: a row per date, a column per ticker, prices to four decimals.
+    """Return one table of the Adj Close columns: a row per date, a column per ticker, prices to four decimals.
 
     Args:
-        archive: a tar, plain or compressed, that holds stock_data/<TICKER>_data.csv in any folder.
+        archive: a tar, plain or compressed, that contains stock_data/<TICKER>_data.csv in any folder.
 
     Raises:
-        ValueError: no such file in it.
+        ValueError: the archive contains no such file.
     """
     closes: dict[str, dict[str, str]] = {}  # ticker -> date -> cell
     with tarfile.open(fileobj=archive, mode="r:*") as tar:
@@ -101,13 +102,14 @@ def adjusted_closes(archive: BinaryIO) -> bytes:
         raise ValueError("no stock_data/<TICKER>_data.csv in the archive")
     tickers = sorted(closes)
     rows = [["date", *tickers]]
+    # A ticker without a price on a date has an empty cell.
     for date in sorted({date for column in closes.values() for date in column}):
         rows.append([date, *(closes[ticker].get(date, "") for ticker in tickers)])
     return "".join(",".join(row) + "\n" for row in rows).encode()
 
 
 def final_newline(file: BinaryIO) -> bytes:
-    """The content with the newline that ends its last line, which some copies lack."""
+    """Return the content with a newline at the end of its last line, which some copies lack."""
     return file.read().rstrip(b"\n") + b"\n"
 
 
@@ -167,7 +169,7 @@ def _two_classes(
     positive: str,
     convert: Callable[[np.ndarray], np.ndarray] = _float,
 ) -> Table:
-    """Read the columns ``features``; the target is 1 where ``column`` has the class ``positive``."""
+    """Read the columns ``features``; the target is 1 if ``column`` has the class ``positive``."""
     cells = _cells(file, shape, str)
     target = (cells[:, column] == positive).astype(np.int64)
     return Table(convert(cells[:, features]), target, tuple(FEATURES[name]))
@@ -182,7 +184,7 @@ def _abalone(file: BinaryIO, shape: tuple[int, int], name: str) -> Table:
 
 
 def _stocks(file: BinaryIO, shape: tuple[int, int], name: str) -> Prices:
-    """Read the close of every (date, ticker), from the long format date,open,high,low,close,volume,Name."""
+    """Read the close of every (date, ticker) from the long format date,open,high,low,close,volume,Name."""
     _, rows = _rows(file, shape)
     dates, day = np.unique([row[0] for row in rows], return_inverse=True)
     tickers = {ticker: k for k, ticker in enumerate(dict.fromkeys(row[6] for row in rows))}
@@ -192,7 +194,7 @@ def _stocks(file: BinaryIO, shape: tuple[int, int], name: str) -> Prices:
 
 
 def _stocks_adjusted(file: BinaryIO, shape: tuple[int, int], name: str) -> Prices:
-    """Read adjusted closes, already dates down and tickers across."""
+    """Read adjusted closes, whose rows already are dates and whose columns are tickers."""
     header, rows = _rows(file, shape)
     dates = np.array([row[0] for row in rows], "datetime64[D]")
     return Prices(dates, np.array(header[1:]), _float(row[1:] for row in rows))
@@ -204,12 +206,13 @@ PARSERS = {
     "stocks_adjusted": _stocks_adjusted,
     "australian": partial(_numeric, delimiter=None),
     "pima": _numeric,
-    # column 0 is an identifier; class 4 is malignant, class 2 benign
+    # Column 0 is an identifier; class 4 is malignant, class 2 benign.
     "breast_cancer": partial(_two_classes, features=slice(1, -1), column=-1, positive="4"),
-    # column 0 is an identifier; M is malignant, and becomes 1, where scikit-learn's copy has 0
+    # Column 0 is an identifier; M is malignant and becomes 1, whereas scikit-learn's copy has 0 for
+    # it.
     "wdbc": partial(_two_classes, features=slice(2, None), column=1, positive="M"),
     "abalone": _abalone,
-    # all features are categories, and stay text
+    # All features are categories, and stay text.
     "breast_cancer_ljubljana": partial(
         _two_classes,
         features=slice(1, None),
@@ -217,7 +220,7 @@ PARSERS = {
         positive="recurrence-events",
         convert=np.asarray,
     ),
-    # raw columns; the target is the median house value in US dollars, capped at 500,001
+    # Raw columns; the target is the median house value in US dollars, capped at 500,001.
     "california_housing": partial(_numeric, target=np.float64),
 }
 
@@ -228,13 +231,13 @@ def parse(name: str, file: BinaryIO, shape: tuple[int, int]) -> Table | Prices:
     Args:
         name: a key of the registry.
         file: binary stream of the plain content.
-        shape: rows and columns the file must have, a header line not counted.
+        shape: rows and columns that the file must have, without a header line.
 
     Returns:
-        ``Prices`` for stocks and stocks_adjusted, else ``Table``. Classes are 0 and 1, 1 being malignant,
-        recurrent, diabetic or approved; covertype's are 1..7.
+        ``Prices`` for stocks and stocks_adjusted, otherwise ``Table``. Classes are 0 and 1, where 1 is malignant, recurrent,
+        diabetic or approved; covertype's are 1..7.
 
     Raises:
-        ValueError: other rows or columns, or a cell that is no number where one belongs.
+        ValueError: other rows or columns, or a cell that is not a number in a numeric column.
     """
     return PARSERS[name](file, shape, name)

@@ -1,4 +1,4 @@
-"""Pictures: panels, styles, and figures saved with what they show."""
+"""Figures: panels, line styles, and figures that are saved with their numbers."""
 
 from .drawing import (
     COLUMN,

@@ -1,4 +1,4 @@
-"""Further kinds of panels: values along a setting, one quantity against another, rows of dots, bounds over runs; reference lines.
+"""Further panels: values along a setting, scatter plots, rows of dots, bounds with runs; reference lines.
 
 ``overview`` draws all papers in one figure.
 """
@@ -22,7 +22,7 @@ from ..papers import paper_module, papers
 from ..styles import COLORS, Cover, Style
 from .drawing import END, QUARTILES, line_style, line_styles, panels, style_context
 
-# a name on a line, some points off
+# Style of a name next to a line or a point, some points away from it.
 SMALL = {"textcoords": "offset points", "fontsize": 6.5, "zorder": 9}
 
 
@@ -32,17 +32,21 @@ def power_label(T: float) -> str:
 
 
 def errorbars(ax: Axes, at: Sequence[float], found: Iterable[stats.Interval], **how: Any) -> None:
-    """Draw estimates with their intervals; what reaches below zero reaches to the foot of a log axis.
+    """Draw estimates with their intervals; an interval that reaches below zero ends at the bottom of a log axis.
 
-    ``at``: places on the x axis; ``how``: keywords for ``ax.errorbar``.
+    Args:
+        at: places on the x axis.
+        found: the intervals, in the order of ``at``.
+        how: keywords for ``ax.errorbar``.
     """
     middle, low, high = np.array([x[:3] for x in found]).T
+    # A log axis has no place for numbers below 0, therefore the lower end is at least 1e-9.
     ends = [(middle - np.maximum(low, 1e-9)).clip(min=0), high - middle]
     ax.errorbar(at, middle, ends, **{"elinewidth": 0.6, "capsize": 1.5} | how)
 
 
 def extend_log_axis(ax: Axes, numbers: Iterable[float], across: bool = False) -> None:
-    """A log axis upward, or ``across``, that holds these numbers, with ticks that say them."""
+    """Make the y axis, or the x axis with ``across``, logarithmic and wide enough for these numbers, with readable ticks."""
     numbers = list(numbers)
     low, high = 0.65 * min(numbers), 1.4 * max(numbers)
     axis = ax.xaxis if across else ax.yaxis
@@ -54,9 +58,12 @@ def extend_log_axis(ax: Axes, numbers: Iterable[float], across: bool = False) ->
 
 
 def slope_guides(ax: Axes, exponents: dict[str, float], letter: str) -> None:
-    """How steep lines of these exponents are: dashes from the foot of the panel to its right edge, named there.
+    """Draw dashed lines that show the slopes of these exponents, from the bottom of the panel to its right edge.
 
-    ``exponents``: by what the name of a line says of them; ``letter``: their base.
+    Args:
+        ax: the panel, with both axes logarithmic.
+        exponents: text of the exponent in the line's label -> exponent.
+        letter: base of the power in the label.
     """
     gray = {"color": COLORS["gray"]}
     with style_context():
@@ -91,21 +98,25 @@ def sweep_panel(
     every: int = 1,
     labels: Mapping[str, str] | None = None,
 ) -> dict[str, dict]:
-    """Means with 95 % t-intervals along a setting on a log axis; controls, which have no such setting, as lines and bands across.
+    """Draw means with 95 % t-intervals along a setting on a log axis.
+
+    Controls, which do not have the setting, are horizontal lines with bands.
 
     Args:
-        samples: name -> setting >= 0 -> sample over trials; 0 stands at the left edge.
+        samples: name -> setting >= 0 -> sample over trials; setting 0 is drawn at the left edge.
         controls: name -> sample over trials.
-        known: name -> setting -> a value that is known, a line without an interval.
-        log_y: whether the other axis is logarithmic, too.
-        tick: what the tick of a setting says.
-        every: which settings have a tick, counted from the last.
-        labels: name -> what the legend says in place of the learner's label.
+        known: name -> setting -> an exactly known value, drawn as a line without an interval.
+        log_y: whether the y axis is logarithmic too.
+        tick: setting -> its tick label.
+        every: label every ``every``-th setting, counted from the last one.
+        labels: name -> label in the legend, instead of the learner's label.
 
     Returns:
-        The plotted numbers: name -> setting, mean, low, high, n; for what is known name -> setting, mean; for controls name -> interval.
+        The plotted numbers: name -> setting, mean, low, high, n; for ``known`` name -> setting, mean; for controls name ->
+        interval.
     """
     settings = sorted({setting for sample in samples.values() for setting in sample})
+    # A log axis has no 0, therefore setting 0 is drawn at a third of the smallest positive setting.
     place = {x: x or next(above for above in settings if above > 0) / 3 for x in settings}
     numbers: dict[str, Any] = {}
     how = line_styles([*samples, *(known or {}), *controls])
@@ -127,18 +138,21 @@ def sweep_panel(
             found = numbers[name] = stats.mean(sample)
             means.append(found.estimate)
             drawn = how[name] | {"marker": None}
-            # without markers some lines look the same: a legend cannot tell them apart
+            # Without markers some lines look the same and a legend cannot distinguish them, so the
+            # lines are labelled.
             if count[line(name)] > 1:
                 drawn |= {"label": None}
                 box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.2}
                 words = {**SMALL, "color": drawn["color"], "bbox": box}
-                left = (0, found.estimate)  # of the panel, whatever its limits
+                left = (0, found.estimate)  # at the left edge of the panel, for all limits
                 ax.annotate(how[name]["label"], left, (2, 2), ax.get_yaxis_transform(), **words)
             ax.axhline(found.estimate, **drawn)
+            # A band that reaches below zero cannot be drawn on a log axis.
             if found.low > 0:
                 shade = {"color": how[name]["color"], "alpha": 0.15, "linewidth": 0, "zorder": 0.8}
                 ax.axhspan(found.low, found.high, **shade)
         ax.set(title=title, xlabel=xlabel, ylabel=ylabel, xscale="log")
+        # The last setting always has a tick.
         shown = settings[(len(settings) - 1) % every :: every]
         ax.set_xticks([place[x] for x in shown], [tick(x) for x in shown])
         ax.minorticks_off()
@@ -160,12 +174,15 @@ def scatter_panel(
     alike: bool = False,
     notes: Mapping[str, str] | None = None,
 ) -> dict[str, dict]:
-    """One point a learner, means with 95 % t-intervals upward, across medians with quartiles, on a log axis where they span a decade.
+    """Draw one point per learner: means with 95 % t-intervals along y, medians with quartiles along x.
+
+    The x axis is logarithmic if the medians span a decade.
 
     Args:
         pairs: name -> sample along x (positive), sample along y.
-        alike: whether both are of one quantity: then means with t-intervals across, too, log axes, and a gray line where both are equal.
-        notes: words beside the points of these learners, whose looks are much alike.
+        alike: whether both axes show the same quantity. Then both show means with t-intervals on log axes, and a gray line
+            marks equality.
+        notes: name -> text next to the point of a learner, for learners with similar styles.
 
     Returns:
         The plotted numbers: name -> x: quartiles, or interval if ``alike``; y: interval.
@@ -218,13 +235,15 @@ def dots_panel(
     log_x: bool = False,
     limits: tuple[float, float] = (-math.inf, math.inf),
 ) -> dict[str, dict]:
-    """Rows from the top, in each a dot with its interval for every group that has one; triangles at the edge lie beyond ``limits``.
+    """Draw rows from the top; each row has one dot with its interval for every group that contains the row.
+
+    Triangles at the edge represent dots beyond ``limits``.
 
     Args:
-        found: group -> row -> estimate, low, high; rows come in the order in which they first appear.
-        looks: group -> how its dots look.
-        line: a threshold, drawn across.
-        limits: of the x axis; infinite: as the dots need.
+        found: group -> row -> estimate, low, high; rows are in the order of their first occurrence.
+        looks: group -> style of its dots.
+        line: a threshold, drawn as a vertical line.
+        limits: of the x axis; an infinite limit is chosen automatically.
 
     Returns:
         The plotted numbers: group -> row -> estimate, low, high.
@@ -237,6 +256,8 @@ def dots_panel(
             own = dot_style(name, {"color": color, "marker": how.marker}) | {"markersize": 4}
             ax.plot([], [], label=how.label or name, **own)
             for row, (estimate, low, high) in values.items():
+                # Dots of several groups in one row are placed side by side within 0.8 of the row's
+                # height.
                 beside = [group for group in found if row in found[group]]
                 y = rows.index(row) + 0.8 * ((beside.index(name) + 0.5) / len(beside) - 0.5)
                 at = min(max(estimate, limits[0]), limits[1])
@@ -267,13 +288,13 @@ def bound_panel(
     *,
     title: str = "",
 ) -> dict[str, dict]:
-    """Measured regret under its bounds and under the trivial one, on log axes that reach on to where no run goes.
+    """Draw the measured regret with its bounds and the trivial bound, on log axes that extend beyond the last round.
 
     Args:
-        name: the learner's, which says how its line looks.
+        name: the learner, which determines the line style.
         trace: with "regret", R x T'.
         bounds: label -> horizon -> bound; at most three.
-        trivial: horizon -> what any rule suffers at most.
+        trivial: horizon -> the largest regret that any learner can have.
         until: last horizon of the bounds.
 
     Returns:
@@ -306,11 +327,13 @@ def lines_across(
     below: bool = False,
     outside: bool = False,
 ) -> dict[str, float]:
-    """Thin lines across a panel, behind its curves, each with its name on it (``below``: under it) at the left or (``right``) at the right edge.
+    """Draw thin horizontal lines across a panel, behind its curves, each with its name.
 
     Args:
         lines: name -> height, in the panel's units.
-        outside: the names stand beside the panel, at its right, where curves and bands would cover them.
+        right: write the names at the right edge instead of the left edge.
+        below: write the names under the lines instead of above them.
+        outside: write the names to the right of the panel, where curves and bands do not cover them.
 
     Returns:
         The plotted numbers, ``lines``.
@@ -344,7 +367,7 @@ SHADES = {
 
 
 def overview(profile: str, counts: dict[str, dict[str, int]]) -> tuple[Figure, dict[str, Any]]:
-    """Draw the curves that papers declare as ``COVER`` in ``registered_styles``, as far as their figures exist, and bars of verdicts.
+    """Draw one panel per paper with the curves of its ``COVER``, if its figure exists, and a panel with bars of verdicts.
 
     Args:
         profile: the profile of the figures.
@@ -365,7 +388,7 @@ def overview(profile: str, counts: dict[str, dict[str, int]]) -> tuple[Figure, d
 
 
 def _cover(paper: str, profile: str) -> dict[str, Any] | None:
-    """Return the curves of a paper's cover, None where it has none or its figure does not exist."""
+    """Return the curves of a paper's cover; None if it declares none or its figure does not exist."""
     cover = getattr(paper_module(paper, "styles"), "COVER", None)
     path = profile_dir(profile) / paper / f"{cover.figure}.json" if cover else None
     if path is None or not path.exists():
@@ -376,7 +399,8 @@ def _cover(paper: str, profile: str) -> dict[str, Any] | None:
         found = found.get(key, {})
     curves = {
         name: {
-            # curves of another panel than ``regret_panel`` have settings and estimates
+            # Panels other than ``regret_panel`` store settings and estimates instead of rounds and
+            # means.
             "rounds": found[name].get("rounds") or found[name]["setting"],
             "mean": found[name].get("mean") or found[name]["estimate"],
             "low": found[name]["low"],
@@ -396,7 +420,7 @@ def _curves(ax: Axes, paper: str, cover: Cover, curves: dict[str, dict]) -> None
     how = line_styles(curves)
     with style_context():
         for i, (name, curve) in enumerate(curves.items()):
-            # the later in front: a control beneath a wide line would not be seen
+            # Later curves are drawn in front, because a wide line would hide a control below it.
             line, x = {**how[name], "marker": None, "zorder": 2 + i}, curve["rounds"]
             ax.plot(x, curve["mean"], **line)
             ax.fill_between(x, curve["low"], curve["high"], color=line["color"], alpha=0.2, lw=0)

@@ -1,8 +1,8 @@
-"""Figures of one kind: the same learner looks the same everywhere, at the width of a journal's column.
+"""Figures in a uniform style: every learner has the same line style everywhere, at the width of a journal's column.
 
-Nothing global is touched: the style is a dictionary that each function applies for itself (``with style():``
-around one's own plotting). A saved figure is a PDF, a PNG and a JSON that says where its numbers come from;
-written again from the same numbers, the files are equal byte for byte.
+No global state is changed: the style is a dictionary that each function applies itself (use ``with style_context():``
+around your own plotting). A saved figure is a PDF, a PNG and a JSON file with the origin of its numbers. If it is saved
+again from the same numbers, the files are equal byte for byte.
 """
 
 import io
@@ -34,11 +34,11 @@ from ..store.keys import versions
 from ..store.progress import kernel_shell
 from ..styles import COLORS, REFERENCES, Style
 
-COLUMN, DOUBLE = 89 / 25.4, 183 / 25.4  # inches
+COLUMN, DOUBLE = 89 / 25.4, 183 / 25.4  # widths of one and two columns, in inches
 DPI = 200
 PROCESSOR = Path(__file__).with_name("processor.json")  # written by bench/last_bit.py
 QUARTILES = (0.25, 0.5, 0.75)
-DIAMOND = {  # a white one in a bar
+DIAMOND = {  # a white diamond in a bar
     "marker": "D",
     "linestyle": "none",
     "color": "white",
@@ -46,8 +46,8 @@ DIAMOND = {  # a white one in a bar
     "markeredgecolor": "black",
     "markeredgewidth": 0.6,
 }
-MARKERS = "oDsv^P"  # of learners that nobody declared
-END = "end of line"  # marks a label that belongs to the end of its line
+MARKERS = "oDsv^P"  # markers of learners that no paper declares
+END = "end of line"  # identifies a label at the end of its line
 LOOK = {
     "font.family": "DejaVu Sans",
     "font.size": 8,
@@ -79,16 +79,16 @@ LOOK = {
 
 @contextmanager
 def style_context():
-    """The project's look, within the block."""
+    """Apply the project's figure style within the block."""
     with matplotlib.rc_context(LOOK):
         yield
 
 
 def registered_styles() -> dict[str, Style]:
-    """How every learner looks, by name: of all papers, and the reference rules.
+    """Return the line style of every learner by name: those of all papers, and the reference rules.
 
     Raises:
-        ValueError: two papers that disagree, or an unknown color.
+        ValueError: two papers declare different styles for a name, or a color is unknown.
     """
     found = dict(REFERENCES)
     for paper in papers():
@@ -101,9 +101,9 @@ def registered_styles() -> dict[str, Style]:
 
 
 def line_style(name: str) -> dict[str, Any]:
-    """Return keywords of a learner for ``ax.plot``: color, marker, linestyle, width, order and label.
+    """Return the keywords of a learner for ``ax.plot``: color, marker, linestyle, width, order and label.
 
-    Several names that no paper declares look different with ``line_styles`` alone.
+    For several learners that no paper declares use ``line_styles``, because only that gives them different styles.
     """
     return line_styles([name])[name]
 
@@ -111,12 +111,21 @@ def line_style(name: str) -> dict[str, Any]:
 def line_styles(
     names: Iterable[str], styles: Mapping[str, Style] | None = None
 ) -> dict[str, dict[str, Any]]:
-    """Return such keywords for the learners of one panel; names that no paper declares get colors that are free there.
+    """Return the keywords of ``line_style`` for each learner of one panel.
 
-    ``registered_styles`` come before those that the papers declare.
+    Learners that no paper declares get colors that are free in the panel, as long as there are any. The entries of ``styles`` take
+    precedence over the styles that the papers declare.
 
     Raises:
-        ValueError: a value in ``registered_styles`` that is no style, or an unknown color.
+        ValueError: a value in ``styles`` that is not a Style, or an unknown color.
+
+    Examples:
+        >>> from companion.figures import line_styles
+        >>> found = line_styles(["my learner", "my baseline"])
+        >>> found["my learner"]["color"] != found["my baseline"]["color"]
+        True
+        >>> found["my learner"]["label"]
+        'my learner'
     """
     known = {**registered_styles(), **(styles or {})}
     names = list(names)
@@ -126,6 +135,7 @@ def line_styles(
                 f"styles[{name!r}]={s!r}; allowed: a Style with a color of {', '.join(COLORS)}"
             )
     taken = {known[name].color for name in names if name in known}
+    # Gray is reserved for the reference rules.
     free = [c for c in COLORS if c not in (*taken, "gray")] or [*COLORS]
     strangers = [name for name in names if name not in known]
     known |= {
@@ -148,9 +158,9 @@ def line_styles(
 def panels(
     columns: int = 1, rows: int = 1, *, width: float | None = None, height: float = 2.3, **subplots
 ) -> tuple[Figure, np.ndarray]:
-    """A figure and its rows x columns of axes, a column wide for one panel, else two columns.
+    """Return a figure and its rows x columns of axes, one journal column wide for one panel, otherwise two.
 
-    ``width`` and ``height`` of a row in inches; other keywords go to ``Figure.subplots`` (``sharey=True``).
+    ``width`` and ``height`` of a row are in inches; other keywords go to ``Figure.subplots`` (``sharey=True``).
     """
     with style_context():
         size = width or (COLUMN if columns == 1 else DOUBLE), height * rows
@@ -173,11 +183,17 @@ def regret_panel(
     styles: Mapping[str, Style] | None = None,
     interval: Callable[[np.ndarray], stats.Band] = stats.band,
 ) -> dict[str, dict]:
-    """Mean curves over trials with pointwise intervals, by default t-intervals.
+    """Draw mean curves over trials with pointwise intervals, by default t-intervals.
 
-    ``labels`` writes each name at the end of its line; otherwise see ``legend``. ``bands``: names whose band is drawn,
-    where all would hide each other; None: all. ``registered_styles``: how learners of one's own look; without it they get colors
-    that are free.
+    Args:
+        ax: the panel.
+        traces: name -> trace.
+        series: name of the series in the traces.
+        log_x, log_y: whether an axis is logarithmic.
+        labels: whether each name is written at the end of its line; otherwise see ``legend``.
+        bands: names whose band is drawn, for panels where bands would hide each other; None draws all bands.
+        styles: line styles of your own learners; without it they get colors that are free.
+        interval: sample, R x T' -> pointwise interval.
 
     Returns:
         name -> rounds, mean, low, high, n: the plotted numbers.
@@ -187,6 +203,8 @@ def regret_panel(
         for i, (name, trace) in enumerate(traces.items()):
             how, rounds = all_looks[name], trace.rounds
             mean, low, high, n = interval(trace[series])
+            # Markers are shifted from learner to learner, because they would hide each other on
+            # curves that coincide.
             every = max(1, len(rounds) // 8)
             ax.plot(rounds, mean, markevery=(every * (i + 1) // (len(traces) + 1), every), **how)
             if n > 1 and (bands is None or name in bands):
@@ -197,7 +215,7 @@ def regret_panel(
         ax.set(xscale="log" if log_x else "linear", yscale="log" if log_y else "linear")
         ax.margins(x=0)
         means = (curve["mean"] for curve in numbers.values())
-        # a band may reach below zero: the means set the range
+        # The means and not the bands set the range, because a band may reach below zero.
         ax.set_ylim(bottom=0.5 * min(mean[mean > 0].min() for mean in means) if log_y else 0)
         if labels:
             _label_ends(ax)
@@ -212,12 +230,12 @@ def time_panel(
     title: str = "",
     ylabel: str = "seconds a round",
 ) -> dict[str, dict]:
-    """Bars of medians with quartiles on a log axis: one group of bars a learner, one bar a setting.
+    """Draw bars of medians with quartiles on a log axis: one group of bars per learner, one bar per setting.
 
     Args:
-        seconds: name -> setting -> sample of seconds of one trial, as ``Seconds.bars`` gives them.
-        batch: the same of one trial in a batch of many, whose median is a white diamond; learners that it
-            lacks cannot be batched, and get a star behind their names.
+        seconds: name -> setting -> sample of seconds of one trial, as ``Seconds.bars`` returns it.
+        batch: the same for one trial in a batch of many; its median is a white diamond. Learners that it does not contain
+            cannot be batched, and get a star after their names.
 
     Returns:
         name -> setting -> median, quartiles, n, batch: the plotted numbers.
@@ -257,7 +275,8 @@ def time_panel(
                 numbers.setdefault(name, {})[setting] = shown
         bars = [shown for samples in numbers.values() for shown in samples.values()]
         ends = [x for bar in bars for x in (*bar["quartiles"], bar.get("batch", bar["median"]))]
-        decade = np.floor(np.log10(0.8 * min(ends)))  # a diamond just above the axis would be cut
+        # Leave room below the smallest number, because a diamond on the axis would be cut off.
+        decade = np.floor(np.log10(0.8 * min(ends)))
         top = max(decade + 1, np.ceil(np.log10(max(ends))))
         ax.set(title=title, ylabel=ylabel, yscale="log", ylim=(10**decade, 10**top))
         ax.yaxis.set_minor_formatter(NullFormatter())
@@ -283,7 +302,7 @@ def time_panel(
 
 
 def legend(fig: Figure, *, columns: int = 4) -> None:
-    """One legend for the whole figure, above its panels."""
+    """Draw one legend for the whole figure, above its panels."""
     with style_context():
         entries = {
             label: line for ax in fig.axes for line, label in zip(*ax.get_legend_handles_labels())
@@ -299,7 +318,7 @@ def legend(fig: Figure, *, columns: int = 4) -> None:
 
 
 def band_note(traces: dict[str, Trace]) -> str:
-    """What the bands are and over how many trials: a sentence for the caption."""
+    """Return a sentence for the caption that states the meaning of the bands and the number of trials."""
     counts = {name: len(trace.trials) for name, trace in traces.items()}
     most = max(counts.values())
     fewer = ", ".join(f"{line_style(name)['label']} {n}" for name, n in counts.items() if n != most)
@@ -308,7 +327,7 @@ def band_note(traces: dict[str, Trace]) -> str:
 
 
 def _label_ends(ax: Axes) -> None:
-    """Names at the line ends; ``_settle`` moves apart those that stand too close."""
+    """Write names at the line ends; ``_settle`` later moves labels apart that are too close."""
     for line in ax.get_lines():
         if not line.get_label().startswith("_"):
             ax.annotate(
@@ -326,7 +345,7 @@ def _label_ends(ax: Axes) -> None:
 
 
 def _settle(fig: Figure) -> None:
-    """Lay the figure out for good, then give the labels at line ends the least moves that keep them apart."""
+    """Fix the layout, then move the labels at line ends by the least amount that keeps them apart."""
     gap = 8.0  # points
     fig.draw_without_rendering()
     fig.set_layout_engine("none")
@@ -335,6 +354,8 @@ def _settle(fig: Figure) -> None:
         if labels:
             ends = ax.transData.transform([label.xy for label in labels])[:, 1] * 72 / fig.dpi
             order, steps = np.argsort(ends, kind="stable"), gap * np.arange(len(ends))
+            # Isotonic regression gives the positions closest to the line ends (in least squares)
+            # that keep the order and a gap of at least 8 points.
             apart = isotonic_regression(ends[order] - steps).x + steps
             for i, y in zip(order, apart):
                 labels[i].set_position((4, y - ends[i]))
@@ -360,28 +381,31 @@ def save(
     """Write ``<name>.pdf``, ``.png`` and ``.json``, show the figure once in a notebook, and close it.
 
     The JSON file lists under "processor" those of its numbers that change with the processor, because an algorithm amplifies
-    rounding errors or because they are run times. ``bench/last_bit.py`` finds them. The list "quick" is of runs at the quick profile.
-    The list "paper" is of two runs at the paper's sizes; a figure without this list was not compared at these sizes.
+    rounding errors or because they are run times. ``bench/last_bit.py`` finds them. The list "quick" is of runs at the quick
+    profile. The list "paper" is of two runs at the paper's sizes; a figure without this list was not compared at these sizes.
 
     Args:
-        name: file name without ending.
-        paper: package of the paper, the folder.
-        caption: says what a band is and over how many trials.
-        alt: the figure in words, for those who cannot see it.
+        name: file name without its ending.
+        paper: package of the paper, which is also the name of the folder.
+        caption: describes the figure, and states the meaning of a band and the number of trials.
+        alt: description of the figure for readers who cannot see it.
         profile: "quick", "paper" or "custom".
-        parameters: what the notebook ran with.
-        trials: how many, or by learner.
+        parameters: the parameters of the notebook's run.
+        seed: seed of the run.
+        trials: number of trials, or numbers by learner.
+        device: device of the run.
         data_checksum: SHA-256 of the data shown, if there are any.
         numbers: the plotted numbers, as the panels return them.
         claims, checks: verdicts and checks that the figure shows.
 
     Raises:
-        ValueError: an unknown profile, or nothing to say in ``caption`` or ``alt``.
+        ValueError: an unknown profile, or an empty ``caption`` or ``alt``.
     """
     for what, text in (("caption", caption), ("alt", alt)):
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"{what}={text!r}; allowed: a sentence")
-    for what, text in (("name", name), ("paper", paper)):  # they are a file's, and its folder's
+    # Both become the name of a file or its folder, therefore they must not contain a slash.
+    for what, text in (("name", name), ("paper", paper)):
         if not isinstance(text, str) or not re.fullmatch(r"\w[\w.-]*", text):
             raise ValueError(f"{what}={text!r}; allowed: letters, digits, '_', '-' and '.'")
     place, title = profile_dir(profile) / paper, f"{paper}: {name}"
@@ -389,11 +413,12 @@ def save(
     with style_context():
         _settle(fig)
         pdf, png = io.BytesIO(), io.BytesIO()
+        # Without a creation date the PDF is equal byte for byte if it is saved again.
         creator = {"Creator": f"paperlib {__version__}", "CreationDate": None}
         fig.savefig(pdf, format="pdf", metadata={"Title": title, "Subject": about, **creator})
         words = {"Title": title, "Description": alt, "Comment": about}
         fig.savefig(png, format="png", dpi=DPI, metadata=words)
-    # first what may be refused: numbers that are no JSON
+    # The JSON is written first, because it may be rejected: its numbers may not be valid JSON.
     write_json(
         place / f"{name}.json",
         {
@@ -421,10 +446,10 @@ def save(
     )
     write_bytes(place / f"{name}.pdf", pdf.getvalue())
     write_bytes(place / f"{name}.png", png.getvalue())
-    if kernel_shell() is not None:  # in a notebook, as an output of a fixed size
+    if kernel_shell() is not None:  # in a notebook, show it as an output of fixed size
         from IPython.display import Image, display
 
         width = round(100 * fig.get_size_inches()[0])
         display(Image(png.getvalue(), format="png", width=width, alt=alt))
-    if "matplotlib.pyplot" in sys.modules:  # a figure of pyplot's would be shown a second time
+    if "matplotlib.pyplot" in sys.modules:  # pyplot would show its figure a second time
         sys.modules["matplotlib.pyplot"].close(fig)

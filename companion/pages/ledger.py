@@ -1,8 +1,8 @@
 """The claims, statements of theory and errata of all papers with their results, as ``claims.json``.
 
-``notebooks/99_claims.ipynb`` calls ``write``; ``python -m companion.pages.readme`` does the same for the paper profile
-from the files that its notebooks left, and brings README up to date. Papers and their rooms
-(``claims``, ``theory``, ``proofs``, ``errata``) are discovered; one that a paper lacks adds nothing.
+``notebooks/99_claims.ipynb`` calls ``write``. ``python -m companion.pages.readme`` does the same for the paper profile
+from the files that its notebooks wrote, and updates README. Papers and their modules (``claims``, ``theory``, ``proofs``,
+``errata``) are discovered; a missing module adds no entries.
 """
 
 import inspect
@@ -22,14 +22,14 @@ from ..workflow import plan as workflow
 
 
 def gather(profile: str) -> dict[str, Any]:
-    """Return what papers declare, joined with the verdicts and checks that the notebooks of a profile wrote.
+    """Return the declarations of the papers, joined with the verdicts and checks that the notebooks of a profile wrote.
 
-    Verdicts and their numbers are those of record, of the paper profile. The result of a run at other sizes decides nothing: it is the
-    text ``run`` of a claim.
+    Verdicts and their numbers are the recorded ones, from the paper profile. The result of a run at other sizes decides
+    nothing: it is the text ``run`` of a claim.
 
     Returns:
         ``profile``, and ``papers``: name -> title, claims, statements, errata, each in the order of declaration, and
-        counts of verdicts, of the paper's sentences and of ours: claims that parts decide are not counted again.
+        counts of verdicts, separately for the paper's sentences and ours. A claim with parts is not counted, only its parts.
     """
     found = {paper: _paper(paper, profile) for paper in papers()}
     return to_json({"profile": profile, "papers": found})
@@ -85,7 +85,7 @@ def _statement(statement: Statement, checks: list[dict]) -> dict[str, Any]:
         "name": statement.name,
         "source": statement.source,
         "summary": statement.summary,
-        # a table, which is shown as it is, returns no Check
+        # A statement in the form of a table is shown unchanged, and its function returns no Check.
         "checkable": getattr(kind, "__name__", kind) == "Check",
         "within": dict(Counter(check["verdict"] for check in within)),
         "beyond": dict(Counter(check["verdict"] for check in beyond)),
@@ -101,7 +101,7 @@ def _statement(statement: Statement, checks: list[dict]) -> dict[str, Any]:
 
 
 def float_of(x: float | str) -> float:
-    """Return a number as ``plain`` writes it; "never" comes after all others."""
+    """Return a number in the form of ``to_json`` as a float; "never" becomes infinity."""
     return float("inf" if x == "never" else x)
 
 
@@ -120,7 +120,10 @@ def _errata(paper: str) -> list[dict]:
 
 
 def _place(id: str, cells: list[tuple[str, dict]]) -> tuple[str, str] | tuple[None, None]:
-    """Notebook and cell of an erratum: the text cell that begins with its id in bold, else one whose output lists it."""
+    """Return notebook and cell of an erratum; (None, None) if no cell shows it.
+
+    It is the text cell that begins with the erratum's id in bold, otherwise a cell whose output lists the id.
+    """
 
     def begins(cell: dict) -> bool:
         heading = re.match(r"\*\*([^*]+?)\.?\*\*", "".join(cell["source"]))
@@ -136,7 +139,7 @@ def _place(id: str, cells: list[tuple[str, dict]]) -> tuple[str, str] | tuple[No
 
 
 def write(profile: str) -> dict[str, Any]:
-    """Gather, and keep it as ``claims.json`` beside the profile's figures."""
+    """Gather the ledger, and write it as ``claims.json`` next to the profile's figures."""
     found = gather(profile)
     write_json(profile_dir(profile) / "claims.json", found)
     return found

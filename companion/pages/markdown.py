@@ -1,4 +1,4 @@
-"""The pages' Markdown: Jinja2 templates of ``templates/``, and the filters with which they write claims, verdicts and numbers."""
+"""Markdown of the pages: the Jinja2 templates of ``templates/``, and filters that format claims, verdicts and numbers."""
 
 import re
 from collections import Counter
@@ -26,7 +26,7 @@ NOTHING = "–"
 
 
 class Text(str):
-    """Markdown that a notebook renders, and shows as text where it cannot."""
+    """Markdown that a notebook renders, and that is shown as plain text elsewhere."""
 
     def _repr_markdown_(self) -> str:
         return str(self)
@@ -41,21 +41,21 @@ def render(template: str, **names: Any) -> Text:
 
 
 def escape(text: Any) -> str:
-    """Return text with the signs escaped that have a meaning in Markdown."""
-    # inside code only the bar of a table has one
+    """Escape the characters that have a meaning in Markdown."""
+    # In code only the bar has a meaning, as the separator of a table's cells.
     parts = re.split(r"(``.+?``|`[^`]+`)", str(text).replace("\n", " "))
     signs = (r"\|", r"[\\|*_<$]")
     return "".join(re.sub(signs[i % 2 == 0], r"\\\g<0>", part) for i, part in enumerate(parts))
 
 
 def prose(text: str) -> str:
-    """Escape text with formulas, which are between single dollars, outside of them."""
+    """Escape text that contains formulas between single dollars; the formulas stay unchanged."""
     parts = re.split(r"(\$[^$\n]+\$)", text)
     return "".join(part if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
 def spoken(text: str) -> str:
-    """Return alternative text, with formulas as a reader says them: "f_1", not "$f_1$"."""
+    """Return alternative text with formulas in a form for screen readers: "f_1", not "$f_1$"."""
     return re.sub(r"([\[\]])", r"\\\1", escape(re.sub(r"\$([^$\n]+)\$", r"\1", text)))
 
 
@@ -78,22 +78,22 @@ def _counts(*counts: dict[str, int]) -> dict[str, str]:
 
 
 def counted(counts: dict[str, int]) -> str:
-    """Return "3 hold, 1 fails", in a fixed order."""
+    """Return counts as text in a fixed order, for example "3 hold, 1 fails"."""
     return ", ".join(_counts(counts).values())
 
 
 def tally(*counts: dict[str, int]) -> str:
-    """Return the counts of several tables together as chips."""
+    """Return the summed counts of several tables as chips."""
     return " ".join(chip(verdict, text) for verdict, text in _counts(*counts).items())
 
 
 def many(n: int, one: str, more: str = "") -> str:
-    """Return "1 test", "2 tests"."""
+    """Return a number with its noun, for example "1 test" or "2 tests"."""
     return f"{n} {one if n == 1 else more or one + 's'}"
 
 
 def declared(found: dict) -> str:
-    """Return how many claims, statements and errata each paper declares, which no run changes."""
+    """Return the number of claims, statements and errata that each paper declares; no run changes them."""
     kinds = {"claims": "claim", "statements": "statement", "errata": "erratum"}
     return "\n".join(
         f"{name}: " + ", ".join(many(len(paper[kind]), one, kind) for kind, one in kinds.items())
@@ -104,8 +104,8 @@ def declared(found: dict) -> str:
 def result(claim: dict) -> str:
     """Return two table cells: the statistic with its interval and remarks, and n.
 
-    A claim that was not run, or that its parts decide, has its reason in place of the statistic. The remarks are the reason
-    and the result of a run at other sizes.
+    If a claim was not run, or is decided by its parts, its reason replaces the statistic. The remarks are the reason and the
+    result of a run at other sizes.
     """
     shown = None if claim["reason"] else NOTHING
     if claim["statistic"] is not None:
@@ -118,15 +118,15 @@ def result(claim: dict) -> str:
 
 
 def value(x: float | str | None) -> str:
-    """Return a number of a file as text, or a dash where there is none."""
+    """Return a number of a file as text, or a dash if it is None."""
     return NOTHING if x is None else format_number(x)
 
 
 def tables(kind: str, found: dict) -> Text:
     """Return the tables of ``notebooks/99_claims.ipynb``, one per paper.
 
-    "claims" have source, test, verdict, statistic, interval and n; "statements" have coverage, slack and the first informative
-    round over the settings that meet their conditions; "errata" have links to their cells, relative to notebooks/.
+    "claims" have source, test, verdict, statistic, interval and n. "statements" have coverage, slack and the first informative
+    round over the settings that meet their conditions. "errata" have links to their cells, relative to notebooks/.
     """
     return render("ledger", kind=kind, **found)
 

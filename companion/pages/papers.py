@@ -1,7 +1,7 @@
-"""The pages of results as Markdown that GitHub and the site show alike: one per paper, all claims, the first page, run times.
+"""Pages of results as Markdown: one per paper, all claims, the first page, run times. GitHub and the site show them alike.
 
-A page shows the claims, statements and errata of the ledger and the figures of a profile, below the notebooks that saved them.
-Each of these has an anchor, and links lead both ways.
+A page shows the claims, statements and errata of the ledger. It shows the figures of a profile below the notebooks that
+saved them. Each of these has an anchor, and links lead in both directions.
 """
 
 import inspect
@@ -20,8 +20,9 @@ from ..verdicts import Finding, short_id, statements
 from ..workflow import plan as workflow
 from .markdown import anchor, chip, escape, render
 
-NUMBERS = re.compile(r"Figures? ([\d a-z,()-]+)")  # "Experiments, Figures 1a-b" names 1
-SAVE = re.compile(r'\.save\(\s*[^,()]+,\s*f?"([^"]+)"')  # with the name of the figure
+NUMBERS = re.compile(r"Figures? ([\d a-z,()-]+)")  # finds "1" in "Experiments, Figures 1a-b"
+# Matches a call of ``save``; the group is the name of the figure.
+SAVE = re.compile(r'\.save\(\s*[^,()]+,\s*f?"([^"]+)"')
 SIZES = {
     "quick": "Verdicts are those of record, from the paper profile. Numbers of a quick run come from small sizes and are not verdicts.",
     "paper": "",
@@ -33,7 +34,7 @@ SIZES = {
 
 
 class Saved(NamedTuple):
-    """A saved figure."""
+    """A saved figure, with the content of its JSON file."""
 
     paper: str  # its folder
     about: dict  # its JSON
@@ -45,17 +46,19 @@ class Saved(NamedTuple):
     @property
     def label(self) -> str:
         words = self.name.replace("_", " ")
-        return words[:1].upper() + words[1:]  # the rest as it is: T is not t
+        # Only the first letter changes case, because T and t are different symbols.
+        return words[:1].upper() + words[1:]
 
     @property
     def anchor(self) -> str:
-        """The anchor of its heading, as GitHub and the site make it."""
+        """Anchor of its heading, as GitHub and the site generate it."""
         return re.sub(r"[^\w -]", "", self.label.lower()).replace(" ", "-")
 
     def shows(self, claims: list[dict]) -> list[dict]:
-        """Return the claims that its JSON names, and those whose source names a figure of the paper called ``figure_<n>``.
+        """Return the claims that the figure shows.
 
-        Parts of a claim are left out where the claim is there, too.
+        They are those that its JSON lists, and those whose source names a figure of the paper called ``figure_<n>``. Parts of a
+        claim are left out if the claim itself is included.
         """
         own = self.name.removeprefix("figure_")
         digits = lambda source: re.findall(r"\d+", " ".join(NUMBERS.findall(source)))
@@ -65,12 +68,12 @@ class Saved(NamedTuple):
         return [claim for claim in claims if claim["id"] in named - covered]
 
     def statements(self) -> list[str]:
-        """Return the names of the statements whose checks it shows, in order."""
+        """Return the names of the statements whose checks the figure shows, in order."""
         return [*dict.fromkeys(check["statement"] for check in self.about.get("checks") or [])]
 
 
 class Notebook(NamedTuple):
-    """The parts of a notebook that pages show or search."""
+    """Parts of a notebook that pages show or search."""
 
     stem: str
     title: str  # Markdown of its first heading
@@ -80,7 +83,7 @@ class Notebook(NamedTuple):
 def saved(paper: str, profile: str) -> dict[str, Saved]:
     """Return every figure in a paper's folder by the name of its file."""
     files = sorted((profile_dir(profile) / paper).glob("*.json"))
-    # an interrupted save leaves no PNG
+    # A save that was interrupted leaves no PNG.
     whole = [path for path in files if path.with_suffix(".png").exists()]
     return {path.stem: Saved(paper, json.loads(path.read_text())) for path in whole}
 
@@ -105,8 +108,11 @@ def figures_by_notebook(paper: str, found: dict[str, Saved]) -> list[tuple[Noteb
 
 
 def saving_cell(name: str, own: list[Notebook]) -> tuple[int, int] | None:
-    """Return the notebook and cell that save a figure: where a call of ``save`` names it, else the first with its name as a string."""
-    # of an f-string, for example f"figure_2{panel}", any text may stand for a value
+    """Return the notebook and the cell that save a figure, as indices; None if there is none.
+
+    It is the cell whose call of ``save`` names the figure, otherwise the first cell with its name as a string.
+    """
+    # In an f-string, for example f"figure_2{panel}", a value may be any text.
     pattern = lambda text: re.sub(r"\\\{.*?\\\}", ".+", re.escape(text))
     saves = lambda source: any(re.fullmatch(pattern(text), name) for text in SAVE.findall(source))
     names = lambda source: f'"{name}"' in source  # a loop may pass the name to ``save``
@@ -129,8 +135,8 @@ def by_id(claims: list[dict]) -> dict[str, dict]:
 def findings(paper: str, profile: str, claims: dict[str, dict], page: str | None = "") -> list[str]:
     """Return the findings that ``claims.py`` declares, see ``finding``, for the paper profile only.
 
-    Of alternatives the first that the verdicts bear out is taken. A finding is left out while a claim that it needs has not
-    been run.
+    Of several alternatives the first that agrees with the verdicts is taken. A finding is left out while a claim that it needs
+    has not been run.
     """
     declared = getattr(paper_module(paper, "claims"), "FINDINGS", ()) if profile == "paper" else ()
     ran = lambda id: id not in claims or claims[id]["verdict"] != "not run"
@@ -139,7 +145,7 @@ def findings(paper: str, profile: str, claims: dict[str, dict], page: str | None
 
 
 def choose_finding(entry: Finding | tuple[Finding, ...], claims: dict[str, dict]) -> Finding:
-    """Return the finding, or the first of several alternatives whose verdicts are as it needs them; the last if there is none."""
+    """Return the finding, or the first of several alternatives that agrees with the verdicts; the last one if none does."""
     alternatives = (entry,) if isinstance(entry, Finding) else entry
     verdict = lambda id: claims.get(id, {}).get("verdict")
     borne_out = (f for f in alternatives if all(verdict(id) == v for id, v in f.rests.items()))
@@ -147,10 +153,10 @@ def choose_finding(entry: Finding | tuple[Finding, ...], claims: dict[str, dict]
 
 
 def finding(found: Finding, claims: dict[str, dict], page: str | None = "") -> str:
-    """Return a finding with its numbers, each a link to its claim on ``page``; without links where ``page`` is None.
+    """Return the text of a finding with its numbers, each a link to its claim on ``page``; no links if ``page`` is None.
 
     Raises:
-        ValueError: a claim that it rests on has another verdict by now, or one that it shows has no number, or there is none of that name.
+        ValueError: a claim that it requires has another verdict now, is unknown, or has no number to show.
     """
     for id, verdict in found.rests.items():
         has = claims[id]["verdict"] if id in claims else "not declared"
@@ -175,15 +181,17 @@ def finding(found: Finding, claims: dict[str, dict], page: str | None = "") -> s
 
 
 def statement_anchor(name: str) -> str:
-    """Return the anchor of a statement: a figure may have the name of one."""
+    """Return the anchor of a statement; its prefix avoids a clash with a figure of the same name."""
     return f"theory-{anchor(name)}"
 
 
 class Page:
-    """The page of one paper, for its template.
+    """Page of one paper, as its template uses it.
 
     Args:
+        name: the paper's package.
         found: the paper's part of ``ledger.gather``.
+        profile: profile of the figures.
     """
 
     def __init__(self, name: str, found: dict, profile: str):
@@ -193,7 +201,7 @@ class Page:
         self.shown = {stem: figure.shows(found["claims"]) for stem, figure in self.figures.items()}
 
     def text(self) -> str:
-        """Return the page as Markdown; parts and variants of a claim (C5.S3 of C5) are folded away."""
+        """Return the page as Markdown; parts and variants of a claim (C5.S3 of C5) are folded."""
         title, source = heading(self.name)
         is_part = lambda id: any(id.startswith(f"{other}.") for other in self.claims)
         return render(
@@ -234,7 +242,7 @@ class Page:
         return [(f.label, f"#{f.anchor}") for f in self.figures.values() if shows(f)]
 
     def named(self, claim: dict) -> list[dict]:
-        """Return the statements that a claim's source names: "ours, after Theorem 4.1"."""
+        """Return the statements that a claim's source names, for example "ours, after Theorem 4.1"."""
         names = lambda name: re.search(rf"{re.escape(name)}(?![\w.]*\d)", claim["source"])
         return [s for s in self.found["statements"] if names(s["name"].split(",")[0])]
 
@@ -247,7 +255,7 @@ class Page:
         return [*figures, *claims, code_link(function.__module__, function.__name__)]
 
     def places(self, erratum: dict) -> list[tuple[str, str]]:
-        """Return links to the cell and the code of an erratum: its function, else its entry in ``errata.py``."""
+        """Return links to the cell and the code of an erratum: its function, otherwise its entry in ``errata.py``."""
         module = paper_module(self.name, "errata")
         (function,) = (e.function for e in module.ERRATA if e.id == erratum["id"])
         cell = f"../notebooks/{erratum['notebook']}.ipynb#cell-id={erratum['cell']}"
@@ -263,10 +271,10 @@ def code_link(module: str, name: str) -> tuple[str, str]:
 
 
 def home(found: dict) -> str:
-    """Return the first page: a card per paper with its first finding, and where to begin."""
+    """Return the first page: a card per paper with its first finding, and starting points."""
     first = {}
     for name, paper in found["papers"].items():
-        # a card is a link itself: no links in it
+        # The card itself is a link and may contain no links, therefore page is None.
         known = findings(name, found["profile"], by_id(paper["claims"]), page=None)
         first[name] = next(iter(known), "")
     overview = saved("overview", found["profile"]).get("overview")
@@ -275,7 +283,7 @@ def home(found: dict) -> str:
 
 
 def speed(found: dict) -> str:
-    """Return the page of run times: the bench's figures, the learners that it leaves out and why, and the times on a GPU."""
+    """Return the page of run times: the bench's figures, the learners left out with the reasons, and the times on a GPU."""
     measured, papers = saved("bench", found["profile"]), []
     stems = {n.stem: f"[{n.title}](../notebooks/{n.stem}.ipynb)" for n in notebooks()}
     link = lambda why: re.sub(r"\w+", lambda word: stems.get(word[0], escape(word[0])), why)

@@ -1,7 +1,7 @@
-"""README's generated blocks: ``python -m companion.pages.readme`` writes what stands between their markers.
+"""Generated blocks of README: ``python -m companion.pages.readme`` writes the text between their markers.
 
-Everything comes from committed files: the papers' packages, ``bench/commands.json`` where there is one, and ``figures/claims.json``,
-which is gathered anew from the verdicts and figures that the paper profile's notebooks left.
+All content comes from committed files: the papers' packages, ``bench/commands.json`` if it exists, and
+``figures/claims.json``. The last one is gathered again from the verdicts and figures that the paper profile's notebooks wrote.
 """
 
 import json
@@ -59,7 +59,7 @@ def papers_block(claims: dict) -> str:
 def learners_block(every: bool = True) -> str:
     """Return a row for each choice that a paper's package declares in ``CHOICES``: the problem, learners, the reason.
 
-    Without ``every`` the first of each paper alone, without the reason.
+    If ``every`` is False, return only the first row of each paper, without the reason.
     """
     rows = []
     for paper in papers():
@@ -80,11 +80,11 @@ def choosing_page(claims: dict) -> str:
 
 
 def advice_block(paper: str, claims: list[dict]) -> str:
-    """Return the text of a paper's ``advice.py`` on when to use its learners, with links to claims; "" without one."""
+    """Return the text of a paper's ``advice.py`` on when to use its learners, with links to claims; "" if it has none."""
     module, known = paper_module(paper, "advice"), {claim["id"]: claim for claim in claims}
 
     def link(match: re.Match) -> str:
-        """ "(N4)" as a link to the claim, if that is one."""
+        """Return "(N4)" as a link to the claim, if there is such a claim."""
         id = match[1]
         to = f"[{id}](../papers/{paper}.md#{anchor(id)})"
         return f"({to})" if f"{paper}.{id}" in known else match[0]
@@ -93,8 +93,8 @@ def advice_block(paper: str, claims: list[dict]) -> str:
 
 
 def blocks(claims: dict) -> dict[str, str]:
-    """Return every block by its name. ``claims``: the content of ``figures/claims.json``."""
-    commands = project_dir() / "bench" / "commands.json"  # measured on a quiet machine only
+    """Return every block by its name; ``claims`` is the content of ``figures/claims.json``."""
+    commands = project_dir() / "bench" / "commands.json"  # measured only on a quiet machine
     measured = (
         render("block_measured", **json.loads(commands.read_text())) if commands.exists() else ""
     )
@@ -110,7 +110,7 @@ def replace_block(text: str, name: str, new: str) -> str:
     """Return ``text`` with the content between the markers of block ``name`` replaced.
 
     Raises:
-        ValueError: not exactly one pair of its markers, in order.
+        ValueError: the markers do not occur exactly once, in order.
     """
     begin, end = (mark.format(name) for mark in MARK)
     before, found, rest = text.partition(begin)
@@ -123,7 +123,7 @@ def replace_block(text: str, name: str, new: str) -> str:
 
 
 def main() -> None:
-    """Write figures/claims.json, and README.md's blocks from it and the other files."""
+    """Write figures/claims.json, and the blocks of README.md from it and the other files."""
     path = project_dir() / "README.md"
     text = path.read_text()
     for name, new in blocks(ledger.write("paper")).items():

@@ -1,8 +1,8 @@
-"""The site: ``python -m companion.pages.site write`` renews its generated pages, ``build`` makes HTML of all.
+"""The site: ``python -m companion.pages.site write`` updates its generated pages, ``build`` converts all pages to HTML.
 
-Pages are Markdown under docs/. Those that hold results are written from the paper profile's files and committed; for
-another profile they are written to results/ alone. A build reads a tree of its own, in which the pages, executed
-notebooks and figures of one profile have the same places as in the repository.
+Pages are Markdown under docs/. Pages of results are written from the paper profile's files and committed; for another
+profile they are written only to results/. A build reads its own tree, in which the pages, executed notebooks and figures
+of one profile have the same places as in the repository.
 """
 
 import argparse
@@ -27,7 +27,7 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-# of the forms of an output the first that it has is published
+# The first of these forms that an output has is published.
 FORMS = ("text/html", "text/markdown", "text/latex", "text/plain")
 
 
@@ -35,7 +35,7 @@ FORMS = ("text/html", "text/markdown", "text/latex", "text/plain")
 
 
 def generated(profile: str) -> dict[str, str]:
-    """Return the pages that hold results, by their path under docs/."""
+    """Return the pages of results, by their path under docs/."""
     found = ledger.gather(profile)
     pages = {
         f"papers/{name}.md": papers.Page(name, paper, profile).text()
@@ -51,9 +51,9 @@ def generated(profile: str) -> dict[str, str]:
 
 
 def notebooks(profile: str, there: Path) -> dict[str, str]:
-    """Return every notebook that has run to its end, as JSON, by its stem; not where ``there`` holds a later run's.
+    """Return the notebooks that ran to the end, as JSON, by stem, unless ``there`` contains a later run.
 
-    A notebook that has not run to its end is shown with the outputs that it is committed with, below a note.
+    A notebook that has not run to the end is shown with its committed outputs, below a note.
     """
     found, known = {}, {}
     for path in sorted(profile_dir(profile).glob("*/*.png")):
@@ -66,6 +66,7 @@ def notebooks(profile: str, there: Path) -> dict[str, str]:
         if copy.exists() and copy.with_suffix(".done").exists():
             node = published_notebook(nbformat.read(copy, as_version=4), known)
             kept = nbformat.read(old, as_version=4).metadata if old.exists() else {}
+            # The published copy comes from a later run, possibly on another machine.
             if node.metadata.ran < kept.get("ran", ""):
                 continue
         elif not old.exists():
@@ -79,14 +80,15 @@ def notebooks(profile: str, there: Path) -> dict[str, str]:
 
 
 def published_notebook(executed, known: dict[str, tuple[str, str]]):
-    """Return the parts of an executed notebook that the repository keeps: no image twice, nothing that differs between machines.
+    """Return the parts of an executed notebook that the repository stores: no image twice, nothing that differs between machines.
 
     Args:
         executed: an nbformat node, which is not changed.
-        known: address and alternative text of saved figures by the SHA-256 of their PNG: an output that shows one becomes a link to it.
+        known: SHA-256 of a saved figure's PNG -> its address and alternative text. An output that shows this PNG becomes a
+            link to it.
 
     Returns:
-        A notebook with the cell of injected parameters, code, text and outputs; execution counts from 1. Its metadata has
+        A notebook with the cell of injected parameters, code, text and outputs; execution counts start at 1. Its metadata has
         the time at which it ``ran`` to its end (UTC), "" if papermill did not run it.
     """
     ran = executed.metadata.get("papermill", {}).get("end_time") or ""
@@ -108,7 +110,7 @@ def published_notebook(executed, known: dict[str, tuple[str, str]]):
 
 
 def _output(output, known: dict[str, tuple[str, str]], count: int) -> dict | None:
-    """Return one output as it is published, None for an image of no saved figure, an error, and text on stderr."""
+    """Return one output in its published form; None for an image of no saved figure, an error, and text on stderr."""
     if output.get("name") == "stdout":
         return {"output_type": "stream", "name": "stdout", "text": output.text}
     data = output.get("data", {})
@@ -123,7 +125,7 @@ def _output(output, known: dict[str, tuple[str, str]], count: int) -> dict | Non
 
 
 def write_pages(target: Path, profile: str) -> list[str]:
-    """Write the generated pages and notebooks to ``target``; returns the names of the files that changed."""
+    """Write the generated pages and notebooks to ``target``; return the names of the files that changed."""
     ran = notebooks(profile, target / "notebooks")
     pages = generated(profile) | {f"notebooks/{stem}.ipynb": text for stem, text in ran.items()}
     old = lambda name: (target / name).read_text() if (target / name).exists() else None
@@ -135,21 +137,24 @@ def write_pages(target: Path, profile: str) -> list[str]:
 
 # ---- HTML --------------------------------------------------------------------------------------------------
 
-CODE = re.compile(
-    r"\[([^]]*)\]\((?:\.\./)*((?:paperlib|companion)/[\w/]+)\.py(?:#(\w+))?\)"
-)  # a link to a file of the package
+# Matches a link to a file of one of the two packages.
+CODE = re.compile(r"\[([^]]*)\]\((?:\.\./)*((?:paperlib|companion)/[\w/]+)\.py(?:#(\w+))?\)")
 BEGINS = re.compile(r"^(?:def|class) (\w+)|^ +(?:Erratum)?\(?\"(E\d+\w*)\"")
 
 
 def make_source(profile: str) -> Path:
-    """Make the folder that Sphinx reads: docs/ with the pages and notebooks of a profile, its figures, and the code that pages link to."""
+    """Create the folder that Sphinx reads.
+
+    It contains docs/ with the pages and notebooks of a profile, its figures, and the code that pages link to.
+    """
     place = workflow.profile_results("site") / profile
-    # pages that Sphinx cached from a build that failed would hide their faults
+    # Pages that Sphinx has cached from a failed build would hide their errors.
     for old in (place, place.with_suffix(".doctrees")):
         shutil.rmtree(old, ignore_errors=True)
     shutil.copytree(
         project_dir() / "docs", place / "docs", ignore=shutil.ignore_patterns("_*", "*.py")
     )
+    # The committed notebooks are of the paper profile.
     if profile != "paper":
         for path in place.glob("docs/notebooks/*.ipynb"):
             path.unlink()
@@ -168,14 +173,14 @@ def make_source(profile: str) -> Path:
 
 
 def _html(up: str, found: re.Match) -> str:
-    """Return a link to the page of a file as HTML, because MyST knows no anchors there."""
+    """Return a link to the page of a file as HTML, because MyST does not know its anchors."""
     text, file, name = found.groups()
     place = f"{up}code/{file.replace('/', '.')}.html" + (f"#{name}" if name else "")
     return f'<a href="{place}">{text}</a>'
 
 
 def code_page(file: str) -> str:
-    """Return a page with the code of a file of the package, and an anchor where each function, class and erratum begins."""
+    """Return a page with the code of a file of the package; each function, class and erratum has an anchor."""
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import PythonLexer
@@ -190,7 +195,7 @@ def code_page(file: str) -> str:
 
 
 def build(profile: str, out: Path) -> int:
-    """Make HTML of everything; a warning of Sphinx is an error. Returns its exit status."""
+    """Convert all pages to HTML, with Sphinx's warnings as errors; return the exit status."""
     place = make_source(profile)
     quiet = ["-W", "--keep-going", "-q", "-j", "auto"]
     places = ["-c", project_dir() / "docs", "-d", place.with_suffix(".doctrees")]
@@ -200,7 +205,7 @@ def build(profile: str, out: Path) -> int:
 
 
 def main(argv: list[str]) -> int:
-    """Renew the pages that hold results, or build the site."""
+    """Update the pages of results, or build the site."""
     parser = argparse.ArgumentParser(
         prog="python -m companion.pages.site", description=main.__doc__
     )

@@ -1,4 +1,4 @@
-"""Results on disk: what was computed once is not computed again."""
+"""Store of results on disk: load a result that was computed before instead of computing it again."""
 
 from .keys import source_files
 from .results import cached_call, current_shard, results_dir, run, split_chunks

@@ -1,4 +1,4 @@
-"""Keys of results by content: the configuration, and the source of all code it runs.
+"""Keys of stored results: a hash of the configuration and of the source code that it runs.
 
 The key contains the syntax trees of all files of the two packages and of the user's own modules that the code imports,
 directly or through others. Comments and docstrings do not change it. Files are read, not executed; therefore an import
@@ -30,12 +30,15 @@ from paperlib.core.describe import qualified_name as public
 
 from .. import imports
 
-# what ``dataclass`` writes into a class
+# Methods that ``dataclass`` generates; they contain no code of the user's.
 GENERATED = {"__init__", "__eq__", "__repr__", "__hash__", "__setattr__", "__delattr__"}
 
 
 def versions(files: Iterable[Path] = ()) -> dict[str, str]:
-    """Versions of what computes, and of the other packages that ``files`` import, "none" of those not installed."""
+    """Return the versions of Python, torch, numpy and scipy, and of the other packages that ``files`` import.
+
+    The version of a package that is not installed is "none".
+    """
     found = {
         "python": ".".join(platform.python_version_tuple()[:2]),
         "torch": torch.__version__.split("+")[0],
@@ -47,25 +50,27 @@ def versions(files: Iterable[Path] = ()) -> dict[str, str]:
 
 @functools.cache
 def version(package: str) -> str:
-    """Version of an installed package by the name it is imported by, "none" if it is not installed."""
-    owners = _distributions().get(package, ())  # more than one share a namespace
+    """Return the version of an installed package by its import name, or "none" if it is not installed."""
+    # Several distributions may share a namespace package.
+    owners = _distributions().get(package, ())
     return ", ".join(metadata.version(owner) for owner in sorted(set(owners))) or "none"
 
 
-_distributions = functools.cache(metadata.packages_distributions)  # it reads all that is installed
+_distributions = functools.cache(metadata.packages_distributions)  # cached: it reads all metadata
 
 
 # ---- which code -------------------------------------------------------------------------------------------
 
 
 def _walk(x: Any, place: str = "") -> Iterator[tuple[str, Any]]:
-    """A configuration and all that it holds, each with its place.
+    """Yield a configuration and everything it contains, each with its position.
 
     Raises:
-        ValueError: what two configurations may differ in and ``describe`` does not show.
+        ValueError: two configurations could differ in a part that ``describe`` does not show.
     """
     yield place, x
     if isinstance(x, dict):
+        # JSON turns other keys into text, therefore 1 and "1" would give the same key.
         if odd := [key for key in x if not isinstance(key, str)]:
             raise ValueError(f"key {odd[0]!r} of a dictionary; allowed, to be told apart: text")
         kids = [x[key] for key in sorted(x)]
@@ -73,6 +78,7 @@ def _walk(x: Any, place: str = "") -> Iterator[tuple[str, Any]]:
         held = [item for owner in type(x).__mro__ for item in vars(owner).items()]
         cached = {name for name, value in held if isinstance(value, functools.cached_property)}
         fields = [f.name for f in dataclasses.fields(x)]
+        # An attribute that is not a field would not be in the key, although the code may use it.
         if odd := sorted(getattr(x, "__dict__", {}).keys() - cached.union(fields)):
             raise ValueError(
                 f"{type(x).__name__} has {odd[0]!r}, which is no field of it; allowed, to be told apart: fields of a dataclass"
@@ -87,7 +93,7 @@ def _walk(x: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _code(x: Any) -> list[Any]:
-    """Classes, functions and methods that a part of a configuration is or belongs to."""
+    """Return the classes, functions and methods that a part of a configuration is or belongs to."""
     if isinstance(x, (FunctionType, MethodType)):
         return [x]
     own = x if isinstance(x, type) else type(x)
@@ -96,7 +102,7 @@ def _code(x: Any) -> list[Any]:
 
 
 def _typed(part: Any) -> bool:
-    """Whether a class or function has no module file: it was typed into a notebook."""
+    """Return whether a class or function was typed into a notebook, and therefore has no module file."""
     module = sys.modules.get(part.__module__ or "__main__")
     return part.__module__ == "__main__" or (
         getattr(module, "__file__", None) is None and getattr(module, "__spec__", None) is None
@@ -104,7 +110,7 @@ def _typed(part: Any) -> bool:
 
 
 def _bytecode(code: CodeType) -> list:
-    """What a function does, apart from where it stands and how it is commented."""
+    """Return the content of a function's code object without line numbers, file names and comments."""
     text = lambda c: repr(sorted(c, key=repr) if isinstance(c, frozenset) else c)
     constants = [_bytecode(c) if isinstance(c, CodeType) else text(c) for c in code.co_consts]
     counts = [code.co_flags, code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount]
@@ -118,34 +124,35 @@ def _globals(code: CodeType) -> set[str]:
 
 
 def _inner(x: Any) -> Any:
-    """The function of a property, a cached one, or a static or class method; else ``x``."""
+    """Return the function of a property, a cached property, a static method or a class method; otherwise ``x``."""
     inner = (getattr(x, name, None) for name in ("fget", "func", "__func__"))
     return next((f for f in inner if isinstance(f, FunctionType)), x)
 
 
 def _functions(owner: type) -> list[FunctionType]:
-    """The functions that a typed class defines; what ``dataclass`` and ``NamedTuple`` generate is none of it."""
+    """Return the functions that a typed class defines, without those that ``dataclass`` and ``NamedTuple`` generate."""
     made = GENERATED if dataclasses.is_dataclass(owner) else ()
     found = [_inner(value) for name, value in vars(owner).items() if name not in made]
     return [f for f in found if isinstance(f, FunctionType) and f.__module__ == owner.__module__]
 
 
 class _Text:
-    """The part of a key for code without a file, and for values that functions have captured."""
+    """Part of a key for code without a file, and for values that functions have captured."""
 
     def __init__(self):
         self.parts: list = []
         self.files: set[Path] = set()
-        self.seen: list = []  # kept alive, so that ids stay their own
+        self.seen: list = []  # kept alive, because Python reuses the id of a freed object
 
     def add(self, x: Any) -> None:
         found = [*_walk(x)]
-        # ``describe`` shows named tuples as plain lists
+        # ``describe`` shows named tuples as plain lists, therefore their type is recorded here.
         named = lambda kid: isinstance(kid, tuple) and hasattr(kid, "_fields")
         self.parts += [["tuple", place, public(type(kid))] for place, kid in found if named(kid)]
         for part in itertools.chain.from_iterable(_code(kid) for _, kid in found):
             if earlier := [i for i, other in enumerate(self.seen) if part is other]:
-                # which one: functions with one text differ by what they have captured
+                # Record which one, because functions with the same source may have captured
+                # different values.
                 self.parts += earlier if isinstance(part, FunctionType) or _typed(part) else []
                 continue
             self.seen.append(part)
@@ -170,8 +177,10 @@ class _Text:
                     self.function(f)
 
     def function(self, f: FunctionType) -> None:
-        """Its bytecode, unless its file and name say it all; what it has captured; a typed function's globals."""
+        """Add a function: its captured values, its bytecode if file and name do not identify it, a typed function's globals."""
         typed = _typed(f)
+        # The name of a lambda or a local function ("<lambda>", "<locals>") does not identify it,
+        # therefore its bytecode is added.
         unnamed = typed or "<" in f.__qualname__
         part = [f.__qualname__, _bytecode(f.__code__) if unnamed else None]
         self.parts.append(part)
@@ -200,7 +209,7 @@ class _Text:
 
 
 def source_files(*names: Any) -> list[Path]:
-    """Files of the package that the named code stands in and imports, transitively.
+    """Return the package files that contain the named code, and the files that they import, transitively.
 
     Args:
         names: modules ("paperlib.play"), names in them ("paperlib.glbomd.GLBOMD": the file that defines it),
@@ -222,8 +231,10 @@ def source_files(*names: Any) -> list[Path]:
     return sorted(file for file in text.files if imports.is_inside(file))
 
 
-# What this process runs: of the package the text at its import, of other files the text when first asked for, which
-# stands for the imported one only if the file is older than this process. File systems' clocks lag by milliseconds.
+# Source text that this process runs. For files of the package it is the text at import. For other
+# files it is the text at the first request, and counts as the imported text only if the file is
+# older than this process. The start of the process is set 20 ms early, because the clocks of file
+# systems lag by milliseconds.
 _first = {
     file: file.read_bytes()
     for _, top in imports.package_roots()
@@ -233,37 +244,37 @@ _package, _began = frozenset(_first), time.time_ns() - 20_000_000
 
 
 class Key(NamedTuple):
-    """What a result depends on."""
+    """Inputs, source code and versions that a result depends on."""
 
     content: dict
     files: tuple[Path, ...]
 
     def digest(self, **more: Any) -> str:
-        """SHA-256 in hexadecimal, of the content and whatever else tells results apart."""
+        """Return the SHA-256 in hexadecimal of the content and of ``more``, for example the trial numbers."""
         text = json.dumps({**self.content, **describe(more)}, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def edited(self) -> list[str]:
-        """Files that changed while this process ran: what it computes may come from their older text."""
+        """Return the files that changed while this process ran; its results may come from their older text."""
         return [imports.file_label(file) for file in self.files if _differs(file)]
 
 
 def _differs(file: Path) -> bool:
-    """Whether a file may hold other code than this process runs: outside the package, whether it is newer."""
+    """Return whether a file may differ from the code that this process runs; outside the package, whether it is newer."""
     try:
         if file not in _package and file.stat().st_mtime_ns > _began:
             return True
         first, now = _first[file], file.read_bytes()
         return first != now and imports.digest(first, str(file)) != imports.digest(now, str(file))
-    except (OSError, SyntaxError):  # moved, or half an edit
+    except (OSError, SyntaxError):  # the file was moved, or an edit is half finished
         return True
 
 
 def content_key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
-    """Key of a computation from its inputs, the code behind them and behind the modules ``also``, and versions.
+    """Return the key of a computation: its inputs, the code behind them and behind the modules ``also``, and versions.
 
     Raises:
-        ValueError: inputs, or something a function in them has captured, whose content cannot be told.
+        ValueError: the inputs, or a value that a function in them has captured, cannot be identified by content.
     """
     text = _Text()
     text.add(inputs)
@@ -271,7 +282,7 @@ def content_key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
     texts = [file.read_bytes() for file in files]
     for file, now in zip(files, texts):
         _first.setdefault(file, now)
-    # pairs: two files may share a label
+    # Pairs and not a dictionary, because two files may have the same label.
     named = sorted(
         [imports.file_label(file), imports.digest(now, str(file))]
         for file, now in zip(files, texts)

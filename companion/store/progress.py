@@ -1,8 +1,9 @@
-"""How far a long cell is: in JupyterLab, in a terminal, in a log, and for ``run.py``, which shows it in its own line.
+"""Progress line of a long computation: in JupyterLab, in a terminal, in a log, and for ``run.py``.
 
-A notebook shows one line below its cell, a terminal one that is written over, and both are gone when the work is done;
-a log gets a line every half minute. The file that PAPERLIB_PROGRESS names holds the line instead, while the work goes on.
-Not tqdm, which serves terminals well: in a notebook it needs ipywidgets and leaves a dead widget, or its text as stderr.
+A notebook shows one line below its cell and a terminal overwrites one line; both disappear when the work is done. A log
+gets one line every 30 seconds. If PAPERLIB_PROGRESS names a file, the line is written there instead while the work runs,
+and ``run.py`` shows it in its own line. tqdm works well in terminals, but is not used here. In a notebook it needs
+ipywidgets, and it leaves an empty widget there or writes its text to stderr.
 """
 
 import functools
@@ -18,23 +19,25 @@ from typing import Any
 
 from paperlib.play import PROGRESS_SECONDS
 
-PATIENCE = 0.5  # seconds before a first line: what is quick says nothing
-LOG = 30.0  # seconds between two lines of a log, which keeps them all
+PATIENCE = 0.5  # Seconds before the first line, because quick work needs none.
+LOG = 30.0  # Seconds between two lines of a log, which keeps all of them.
 
 
 class ProgressLine:
-    """One line about a piece of work, of which parts are done one after the other.
+    """Progress line of work that consists of consecutive parts.
 
     Args:
-        what: the work, in words.
-        parts: how many there are.
-        still: nothing runs beside the work, as timings need it: the first line comes at once, the next between parts.
-        shown: False where the caller tells of it in a way of its own.
+        what: name of the work.
+        parts: number of parts.
+        still: True if no thread may run during a part, because the part is timed. The first line then appears at
+            once and later lines only between parts.
+        shown: False if the caller reports progress in another way.
     """
 
     def __init__(self, what: str, parts: int, still: bool = False, shown: bool = True):
         self.what, self.parts, self.done, self.part, self.round = what, parts, 0, "", (0, 0)
-        self.spent, self.fresh = 0.0, 0.0  # seconds and number of parts that were not at hand
+        # Run time and number of the parts that were computed and not loaded.
+        self.spent, self.fresh = 0.0, 0.0
         self.show, self.lock, self.wrote = _medium() if shown else None, threading.Lock(), False
         self.pause = LOG if self.show is _log else PROGRESS_SECONDS
         patience = LOG if self.show is _log else 0.0 if still else PATIENCE
@@ -42,23 +45,23 @@ class ProgressLine:
         if still:
             self.say()
         elif self.show:
-            # the first round may take long
+            # A timer shows the first line, because the first round may take long.
             self.timer = threading.Timer(patience, self.say)
             self.timer.daemon = True
             self.timer.start()
 
     def begin(self, part: str) -> None:
-        """A part begins that has to be computed."""
+        """Record the start of a part that has to be computed."""
         self.started, self.part = time.monotonic(), part
         self.say()
 
     def tell(self, t: int, horizon: int) -> None:
-        """``t`` rounds of ``horizon`` of the present part are done."""
+        """Record that ``t`` of the ``horizon`` rounds of the current part are done."""
         self.round = (t, horizon)
         self.say()
 
     def end(self) -> None:
-        """The present part is done, or was at hand."""
+        """Record the end of a part, which was computed or loaded."""
         if self.part:
             self.spent += time.monotonic() - self.started
             self.fresh += 1
@@ -67,9 +70,9 @@ class ProgressLine:
             self.say()
 
     def words(self, now: float) -> str:
-        """The line: "Sphere: GLB-OMD, 3 of 8, round 400 of 1000, about 2 min left".
+        """Return the line, for example "Sphere: GLB-OMD, 3 of 8, round 400 of 1000, about 2 min left".
 
-        What is left is guessed from the parts that were computed, as if all that come had to be.
+        The remaining time is extrapolated from the parts that were computed. It assumes that every later part has to be computed.
         """
         part, (t, horizon) = self.part, self.round
         text = f"{self.what}: {part or 'loading or waiting'}, {self.done + 1} of {self.parts}"
@@ -83,7 +86,7 @@ class ProgressLine:
         return text
 
     def say(self) -> None:
-        """Show the line, unless the last one is fresh."""
+        """Show the line, unless the previous one was shown too recently."""
         with self.lock:
             now = time.monotonic()
             if self.show and self.done < self.parts and now >= self.due:
@@ -91,28 +94,29 @@ class ProgressLine:
                 self._show(self.words(now))
 
     def close(self) -> None:
-        """Nothing is left of the line, but in a log."""
+        """Remove the line; in a log the earlier lines stay."""
         if self.timer is not None:
             self.timer.cancel()
         with self.lock:
             if self.wrote:
                 self._show("")
-            self.show = None  # a timer may ring late
+            self.show = None  # The timer may still fire after this call.
 
     def _show(self, text: str) -> None:
-        with suppress(AttributeError, OSError, ValueError):  # nobody listens any more
+        # The reader may have closed the connection or the stream.
+        with suppress(AttributeError, OSError, ValueError):
             self.show(text)
 
 
 def progress_line(
     what: str, parts: int, still: bool = False, shown: bool = True
 ) -> closing[ProgressLine]:
-    """A ``ProgressLine`` that goes when its block ends, however it does."""
+    """Return a context manager of a ``ProgressLine``, which removes the line at the end of the block, also after an error."""
     return closing(ProgressLine(what, parts, still, shown))
 
 
 def format_duration(seconds: float) -> str:
-    """Seconds in words: "40 s", "3 min", "1 h 40 min"."""
+    """Return a duration as text, for example "40 s", "3 min" or "1 h 40 min"."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -120,10 +124,10 @@ def format_duration(seconds: float) -> str:
 
 
 class CellLine:
-    """The line below a notebook's cell, one for all work that the cell does.
+    """Progress line below a notebook's cell; all computations of the cell share it.
 
-    Jupyter can clear all outputs of a cell, or empty one of them, but not remove one. So the line goes without a trace
-    where it was the cell's only output so far; after others an output without content stays, which ``run.py`` drops.
+    Jupyter can clear all outputs of a cell, or empty one of them, but cannot remove one. If the line was the cell's only
+    output, clearing all outputs removes it completely. Otherwise an output without content stays, which ``run.py`` drops.
     """
 
     def __init__(self, shell: Any):
@@ -131,14 +135,15 @@ class CellLine:
         shell.events.register("pre_run_cell", self.begin)
 
     def begin(self, info: Any = None) -> None:
-        """A cell begins, with no output yet."""
+        """Reset the line at the start of a cell, which has no output yet."""
         self.handle, self.shown, self.before = None, 0, self._sent()
 
     def show(self, text: str) -> None:
         """Show a text as the line; "" removes the line."""
         from IPython.display import clear_output, display
 
-        sys.stdout.flush(), sys.stderr.flush()  # printed text is then among the messages
+        # Flush first, because printed text is sent as messages too, and ``_sent`` counts them.
+        sys.stdout.flush(), sys.stderr.flush()
         alone = self.before is not None and self._sent() - self.before == self.shown
         data, self.shown = {"text/plain": text} if text else {}, self.shown + 1
         if alone and not text:
@@ -149,38 +154,41 @@ class CellLine:
             self.handle = display(data, raw=True, display_id=True)
 
     def _sent(self) -> int:
-        """Messages of this kernel so far, outputs among them."""
+        """Return the number of messages that this kernel has sent, including outputs."""
         return self.shell.kernel.session.message_count
 
 
 def kernel_shell() -> Any:
-    """Return the shell of a notebook's kernel; None elsewhere."""
+    """Return the shell of a notebook's kernel, or None outside a kernel."""
     ipython = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
     return shell if getattr(shell, "kernel", None) is not None else None
 
 
-_cell = (
-    CellLine(kernel_shell()) if kernel_shell() else None
-)  # made at once, because it follows which cell runs
+# The line is created at import, because it has to follow which cell runs.
+_cell = CellLine(kernel_shell()) if kernel_shell() else None
 
 
 def _medium() -> Callable[[str], None] | None:
-    """What shows a line (in a file, a cell, a terminal or a log), and "" as no line; None for nowhere."""
+    """Return the function that shows a line in a file, a cell, a terminal or a log; "" removes the line.
+
+    Return None if there is no place to show a line.
+    """
     if file := os.environ.get("PAPERLIB_PROGRESS"):
         return functools.partial(_to_file, Path(file))
     if _cell:
-        # nbval compares outputs, and takes the line for one
+        # nbval compares the outputs of cells, and would compare the progress line with the stored outputs.
         return None if "PYTEST_VERSION" in os.environ else _cell.show
     try:
         return _on_terminal if sys.stderr.isatty() else _log
-    except (AttributeError, ValueError):  # none, closed, or one that only writes
+    # stderr may be missing, closed, or an object that can only be written to.
+    except (AttributeError, ValueError):
         return None
 
 
 def _to_file(file: Path, text: str) -> None:
     if text:
-        # not moved into place: a torn line is read again a second later
+        # Not moved into place atomically, because a line that is read half written is read again a second later.
         file.write_text(text, encoding="utf-8")
     else:
         file.unlink(missing_ok=True)

@@ -1,9 +1,9 @@
-"""Results on disk, keyed by content: what was computed once is not computed again.
+"""Results on disk, keyed by content: a result that was computed before is loaded.
 
-A chunk, a fixed range of trials, is the unit of computation: stopped, resumed or repeated, the same chunks run,
-so results are equal bit for bit. Files are moved into place whole; two processes that compute the same chunk
-write the same file. A shard (PAPERLIB_SHARD=k/n) computes every n-th chunk of all its calls and reads none: a run
-without that variable loads what the shards have left.
+The unit of computation is a chunk, a fixed range of trials. A run that is stopped, resumed or repeated computes the
+same chunks. Therefore its results are equal bit for bit. Files are moved into place whole; two processes that compute
+the same chunk write the same file. A shard (PAPERLIB_SHARD=k/n) computes every n-th chunk of all its calls and reads
+none. A run without that variable then loads the chunks that the shards have stored.
 """
 
 import errno
@@ -35,16 +35,16 @@ from .progress import progress_line
 from .timing import shared_lock
 
 log = logging.getLogger(__name__)
-_numbers = itertools.count()  # of the chunks that this process has been asked for, over all calls
+_numbers = itertools.count()  # index of the next chunk, over all calls of this process
 
 
 def results_dir() -> Path:
-    """The folder of results: PAPERLIB_RESULTS, else ``results/cache`` in the project's folder."""
+    """Return the folder of results: PAPERLIB_RESULTS, otherwise ``results/cache`` in the project's folder."""
     return Path(os.environ.get("PAPERLIB_RESULTS") or project_dir() / "results" / "cache")
 
 
 def current_shard() -> tuple[int, int] | None:
-    """(k, n) in shard k of n, counted from 1, as PAPERLIB_SHARD says; None in a run of everything."""
+    """Return (k, n) for shard k of n, counted from 1, as given by PAPERLIB_SHARD; None without shards."""
     text = os.environ.get("PAPERLIB_SHARD")
     if not text:
         return None
@@ -56,7 +56,7 @@ def current_shard() -> tuple[int, int] | None:
 
 
 class _Unread:
-    """What a shard gets for a result: whole results are read in the notebook's own run alone."""
+    """Placeholder that a shard returns for a result; only the notebook's own run reads results."""
 
     def __init__(self, name: str):
         self._name = name
@@ -70,17 +70,17 @@ class _Unread:
 
 
 def split_chunks(trials: int | Sequence[int], chunk: int = 50) -> list[Sequence[int]]:
-    """Trials 0 .. trials - 1, or those listed, ``chunk`` at a time."""
+    """Split the trials 0 .. trials - 1, or the listed ones, into chunks of at most ``chunk`` trials."""
     ids, _ = normalize_trials(trials)
     chunk = check_integer("chunk", chunk)
     return [ids[first : first + chunk] for first in range(0, len(ids), chunk)]
 
 
 def values_by_name(trials: Any, names: Iterable[Hashable]) -> dict[Hashable, Any]:
-    """Trials by name, where they are given for all or by name.
+    """Return the number of trials by name; ``trials`` is one value for all names, or a dictionary.
 
     Raises:
-        ValueError: other names.
+        ValueError: the keys of the dictionary differ from ``names``.
     """
     found = dict(trials) if isinstance(trials, Mapping) else dict.fromkeys(names, trials)
     if found.keys() != {*names}:
@@ -103,29 +103,44 @@ def run(
     every: float = 30.0,
     progress: Callable[[int, int, float], None] | None = None,
 ) -> dict[str, Trace]:
-    """Play every learner, or load what an equal run has left.
+    """Run every learner on ``problem``; load the chunks that an equal run has stored.
 
-    Settings by trial (see ``core.trees``) have a row for each trial of their learner; those of the problem have one
-    for each trial of the learner with most. All rows are in the key: a run with more trials, and so with more rows,
-    computes all of them anew, while without such settings it computes only the new ones.
+    Per-trial parameters (see ``core.trees``) have one row for each trial of their learner. Those of the problem have one
+    row for each trial of the learner with the most trials. All rows are part of the key. Therefore a run with more trials,
+    and so with more rows, recomputes all of them. Without per-trial parameters it computes only the new ones.
 
     Args:
-        problem: the same for all learners, who hear the same noise.
+        problem: the same for all learners; all of them receive the same noise.
         learners: name -> learner.
         horizon: rounds T.
-        trials: how many, for all or by name; a learner with fewer has the first ones. Or a list of trials, see ``play``.
+        trials: number of trials, for all learners or by name; a learner with fewer has the first ones. Or a list of
+            trials, see ``play``.
         seed, probes, record, every: see ``play``.
-        device: see ``play``; auto chooses by ``chunk``, as if each batch had so many trials. A run with more trials
-            therefore takes the same device, and loads the chunks that are stored.
-        progress: see ``play``; None shows a line that says what runs, how far, and how long still (``store.progress``).
+        device: see ``play``. "auto" chooses by ``chunk``, as if each batch had that many trials. A run with more trials
+            therefore uses the same device, and loads the chunks that are stored.
+        progress: see ``play``. None shows a line with the learner, the progress and the remaining time
+            (``store.progress``).
         chunk: trials that are played as one batch and stored as one file.
 
     Returns:
-        name -> Trace of all its trials; in a shard, name -> something that raises RuntimeError when it is used.
+        name -> Trace of all its trials; in a shard, name -> a placeholder that raises RuntimeError when it is used.
 
     Raises:
-        ValueError: what ``play`` refuses, settings by trial of another length, a learner without a number of trials,
-            or a probe that uses something whose content cannot be told.
+        ValueError: an input that ``play`` rejects, per-trial parameters of another length, a learner without a number of
+            trials, or a probe that uses a value that cannot be identified by content.
+
+    Examples:
+        The result is stored in the folder that PAPERLIB_RESULTS names. A second call with the same arguments loads it.
+
+        >>> import os, tempfile
+        >>> from unittest import mock
+        >>> from companion import store
+        >>> from paperlib.glbomd import GLBOMD, Bernoulli, SphereArms
+        >>> with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, PAPERLIB_RESULTS=folder):
+        ...     learners = {"GLB-OMD": GLBOMD(Bernoulli(), 2.0)}
+        ...     traces = store.run(SphereArms(norm=2.0, dim=3, arms=5), learners, horizon=20, trials=3, record="all")
+        >>> traces["GLB-OMD"]["regret"].shape
+        (3, 20)
     """
     for what, given in (("learners", learners), ("probes", probes or {})):
         if not isinstance(given, dict):
@@ -142,6 +157,8 @@ def run(
     device = pick_device(device, chunk, *declared_size(problem))
     parts = {name: split_chunks(rows, chunk) for name, (rows, _) in ids.items()}
     if part is not None:
+        # Shard k of n computes the chunks with index k - 1 modulo n; the index counts over all
+        # calls of the process.
         ours = lambda rows: next(_numbers) % part[1] == part[0] - 1
         parts = {name: [rows for rows in found if ours(rows)] for name, found in parts.items()}
     work = type(problem).__name__, sum(map(len, parts.values()))
@@ -155,8 +172,10 @@ def run(
                 "record": record,
                 "probes": probes or {},
             }
+            # The number of a GPU is not part of the key, but the kind of device is, because its
+            # rounding differs.
             known = content_key({**inputs, "device": device.split(":")[0]}, also=("paperlib.play",))
-            # described once, for the key
+            # Reuse the descriptions that were made for the key.
             about = {of: known.content["inputs"][of] for of in ("learner", "problem")}
             say = progress or (lambda t, T, _: shown.tell(t, T))
             how = {"device": device, "every": every, "progress": say, "about": about}
@@ -173,14 +192,14 @@ def run(
 def cached_call(
     name: str, function: Callable[..., dict[str, np.ndarray]], **inputs: Any
 ) -> dict[str, np.ndarray]:
-    """``function(**inputs)``, a dictionary of arrays and numbers, or what an equal call has left.
+    """Return ``function(**inputs)``, a dictionary of arrays and numbers, or the stored result of an equal call.
 
-    Its code and inputs are the key, as for ``run``; randomness must come from the inputs. The function itself
-    takes ``timing.shared_lock()`` or ``timing.exclusive_lock()`` where it should. Shards leave it to the run of everything:
-    timings that are compared come from one process.
+    The key consists of its code and inputs, as for ``run``; randomness must come from the inputs. The function itself
+    takes ``timing.shared_lock()`` or ``timing.exclusive_lock()`` where it should. Shards do not call it; the run without
+    shards does, because timings that are compared must come from one process.
 
     Raises:
-        ValueError: inputs whose content cannot be told, or a result that is no dictionary of numbers.
+        ValueError: inputs that cannot be identified by content, or a result that is not a dictionary of numbers.
     """
     if current_shard():
         return _Unread(name)
@@ -204,30 +223,36 @@ def cached_call(
 def _chunk(
     known: Key, ids: Sequence[int], compute: Callable[..., Trace], begin: Callable[[], None]
 ) -> Trace:
-    """Trials ``ids``, loaded, or played after a call of ``begin``; a checkpoint stands beside the file until that is whole."""
+    """Return the trace of the trials ``ids``, loaded from its file, or played after a call of ``begin``.
+
+    A checkpoint is stored next to the file until the file is complete.
+    """
     path = results_dir() / f"{known.digest(trials=ids)}.npz"
     checkpoint = path.with_suffix(".part.npz")
     read = functools.partial(_trace, ids, compute.keywords["horizon"])
     trace = _load(path, read)
     if trace is not None:
-        # a kill came between the two last lines; asked first, for the folder may be read-only
+        # The process was killed between the last two lines of this function. Test for existence
+        # first, because the folder may be read-only.
         if checkpoint.exists():
             checkpoint.unlink(missing_ok=True)
         return trace
     with shared_lock():
-        # another process was faster while this one waited
+        # Another process may have computed the chunk while this one waited for the lock.
         if (trace := _load(path, read)) is not None:
             return trace
         check_writable(results_dir())
         begin()
-        # the key speaks for the newer text: what the older computes must not lie beside it
+        # The key contains the newer source text. Results of the older text must not be stored under
+        # it, not even as a checkpoint.
         if known.edited():
             trace = compute(trials=ids)
         else:
-            _load(checkpoint, _whole)  # a damaged one goes
+            _load(checkpoint, _whole)  # removes a damaged checkpoint
             try:
                 trace = compute(trials=ids, checkpoint=checkpoint)
-            # another process finished and removed the checkpoint that was to be read
+            # Another process has finished the chunk and removed the checkpoint before it could be
+            # read.
             except FileNotFoundError:
                 trace = compute(trials=ids, checkpoint=checkpoint)
     if _keep(known, path, lambda: trace.save(path)):
@@ -236,21 +261,24 @@ def _chunk(
 
 
 def _keep(known: Key, path: Path, save: Callable[[], None]) -> bool:
-    """Whether the result was saved: not if it may come from code that is older than its key, or if the disk refuses it."""
+    """Return whether the result was saved.
+
+    It is not saved if it may come from code that is older than its key, or if the disk rejects it.
+    """
     if edited := known.edited():
         text = "%s changed while this process ran: the result is not kept; restart it"
         log.warning(text, ", ".join(edited))
         return False
     try:
         save()
-    except OSError as error:  # the caller has the result all the same
+    except OSError as error:  # the caller still gets the result
         log.warning("%s is not kept (%s): the next run computes it again", path, error.strerror)
         return False
     return True
 
 
 def _trace(ids: Sequence[int], horizon: int, path: Path) -> Trace:
-    """The trace in a file; an error where it is not that of these trials up to this round."""
+    """Load the trace in a file; raise an error if it has other trials or another last round."""
     trace = Trace.load(path)
     every = [*trace.series.values(), *trace.final.values()]
     shapes = [x.shape[:2] for x in trace.series.values()]
@@ -263,15 +291,15 @@ def _trace(ids: Sequence[int], horizon: int, path: Path) -> Trace:
 
 
 def _whole(path: Path) -> None:
-    """Nothing; an error where a checkpoint does not hold what was written."""
+    """Raise an error if a checkpoint is damaged or has no checksum."""
     if "checksum" not in parse_npz(path.read_bytes())[0]:
         raise ValueError("without a checksum")
 
 
 def _load(path: Path, read: Callable[[Path], Any]) -> Any:
-    """What stands at ``path``; None if nothing does, or if it is damaged: then it is removed, with a warning.
+    """Return the content of ``path``; None if it does not exist or is damaged. A damaged file is removed with a warning.
 
-    A file that cannot be read for now (a disk, a network, too little memory) stays, and the error goes on.
+    A file that cannot be read at the moment (a disk, a network, too little memory) stays, and the error is raised.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -280,8 +308,9 @@ def _load(path: Path, read: Callable[[Path], Any]) -> Any:
         return read(path)
     except FileNotFoundError:
         return None
-    except Exception as error:  # flipped bytes make zipfile and numpy raise all sorts
-        # and seek to places that no file has
+    except Exception as error:  # zipfile and numpy raise many kinds of errors for flipped bytes
+        # Flipped bytes can also make them seek to a position beyond the file, which is an OSError
+        # with EINVAL.
         passing = isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
         if passing or isinstance(error, MemoryError):
             raise

@@ -1,4 +1,4 @@
-"""What rounds cost: seconds of runs that took turns on one machine, and what is read off them.
+"""Run times per round of runs that take turns on one machine, and statistics of them.
 
 Letters: N repetitions, T rounds. A run is named by its learner's name and a setting.
 """
@@ -25,11 +25,21 @@ def _statistic(of: str) -> Callable:
 
 
 class Seconds(dict[Run, np.ndarray]):
-    """Seconds of each round of one batch of trials, N x T, by run; ``a | b`` has the runs of both.
+    """Run time in seconds of each round of one batch of trials, N x T, by run; ``a | b`` has the runs of both.
 
     Args:
-        rounds: run -> N x T; runs may differ in both.
-        trials: run -> how many were played as one batch; one where it is not named.
+        rounds: run -> N x T; N and T may differ between runs.
+        trials: run -> number of trials that were played as one batch; 1 for a run that it does not contain.
+
+    Examples:
+        >>> import numpy as np
+        >>> from companion.store import Seconds
+        >>> run = ("GLB-OMD", 20)  # a learner's name and a setting
+        >>> seconds = Seconds({run: np.array([[2.0, 4.0, 6.0], [4.0, 4.0, 4.0]])}, {run: 2})
+        >>> seconds.typical(run).tolist()  # median per repetition, divided by the 2 trials of the batch
+        [2.0, 2.0]
+        >>> seconds.overall(run, of="sum")
+        12.0
     """
 
     def __init__(self, rounds: Mapping[Run, np.ndarray], trials: Mapping[Run, int]):
@@ -39,10 +49,10 @@ class Seconds(dict[Run, np.ndarray]):
     def __or__(self, other: "Seconds") -> "Seconds":
         return Seconds({**self, **other}, self.trials | other.trials)
 
-    __ior__ = __or__  # that of a dictionary would leave out how many trials were played
+    __ior__ = __or__  # the ``|=`` of a dictionary would lose ``trials``
 
     def names(self, setting: Any) -> list[str]:
-        """Learners that were timed in a setting."""
+        """Return the learners that were timed in a setting."""
         return [name for name, where in self if where == setting]
 
     def typical(
@@ -52,13 +62,13 @@ class Seconds(dict[Run, np.ndarray]):
         rounds: Sequence[np.ndarray] | None = None,
         scale: float = 1.0,
     ) -> np.ndarray:
-        """A statistic of the rounds of each repetition, for one trial of the batch, N.
+        """Return a statistic of the rounds of each repetition, per trial of the batch, N.
 
         Args:
             run: learner and setting.
             of: "median", "mean" or "sum".
-            rounds: for each repetition the rounds that count, as indices from 0; all without it.
-            scale: what a second is worth, 1000 for milliseconds.
+            rounds: for each repetition the indices of the rounds to use, counted from 0; all rounds by default.
+            scale: factor on the result, for example 1000 for milliseconds.
 
         Raises:
             ValueError: another statistic.
@@ -69,7 +79,7 @@ class Seconds(dict[Run, np.ndarray]):
         return scale * np.array([statistic(row) for row in rows]) / self.trials.get(run, 1)
 
     def overall(self, run: Run, of: str = "median", scale: float = 1.0) -> float:
-        """The same statistic of all rounds of all repetitions together."""
+        """Return the same statistic over all rounds of all repetitions together."""
         return float(scale * _statistic(of)(self[run]) / self.trials.get(run, 1))
 
     def ratio(
@@ -81,22 +91,22 @@ class Seconds(dict[Run, np.ndarray]):
         over: str = "repetitions",
         resamples: int = stats.RESAMPLES,
     ) -> stats.Interval:
-        """Ratio of what two runs typically took, with a bootstrap over the repetitions they share.
+        """Return the ratio of the typical run times of two runs, with a bootstrap over the repetitions they share.
 
         Args:
-            a, b: the runs above and below.
+            a, b: the runs in the numerator and in the denominator.
             of, rounds: as for ``typical``.
-            over: what the repetitions are, in words: "trials" where each had its own draws.
-            resamples: of the bootstrap.
+            over: name of the repetitions, for example "trials" if each repetition had its own draws.
+            resamples: number of bootstrap resamples.
         """
         above, below = (self.typical(run, of, rounds) for run in (a, b))
         return stats.ratio(above, below, of=f"{of} seconds", over=over, resamples=resamples)
 
     def bins(self, run: Run, width: int, of: str = "median") -> tuple[np.ndarray, np.ndarray]:
-        """Middle rounds of bins of ``width`` rounds, and a statistic of each bin, N x T // width.
+        """Return the middle rounds of bins of ``width`` rounds, and a statistic of each bin, N x T // width.
 
         Raises:
-            ValueError: bins that are wider than the run is long, or another statistic.
+            ValueError: bins that are wider than the number of rounds, or another statistic.
         """
         repetitions, T = self[run].shape
         if not 1 <= width <= T:
@@ -112,16 +122,17 @@ class Seconds(dict[Run, np.ndarray]):
         first: float | None = None,
         resamples: int | None = None,
     ) -> stats.Interval:
-        """Least-squares slope of log seconds on log t, from medians of bins, in each repetition.
+        """Return the least-squares slope of log seconds on log t in each repetition, from the medians of bins.
 
         Args:
             run: learner and setting.
-            width: rounds of a bin; default a twentieth of all.
-            first: bins whose middle is earlier are left out; default a quarter of all rounds.
-            resamples: of a bootstrap over the repetitions; without it a t-interval.
+            width: rounds per bin; default: a twentieth of all rounds.
+            first: bins with an earlier middle are left out; default: a quarter of all rounds.
+            resamples: number of resamples of a bootstrap over the repetitions; without it the interval is a t-interval.
         """
         T = self[run].shape[1]
         middles, medians = self.bins(run, max(1, T // 20) if width is None else width)
+        # The first rounds are left out, because fixed costs dominate in them and flatten the slope.
         late = middles >= (T / 4 if first is None else first)
         x, y = np.log(middles[late]), np.log(medians[:, late])
         if resamples is None:
@@ -132,11 +143,11 @@ class Seconds(dict[Run, np.ndarray]):
     def bars(
         self, of: str = "median", scale: float = 1.0, label: str = "{}"
     ) -> dict[str, dict[str, np.ndarray]]:
-        """Name -> setting -> ``typical``, N, for ``figures.time_panel``.
+        """Return name -> setting -> ``typical``, N, as ``figures.time_panel`` takes it.
 
         Args:
             of, scale: as for ``typical``.
-            label: how a setting is written, "S = {}".
+            label: format of a setting, for example "S = {}".
         """
         found: dict[str, dict[str, np.ndarray]] = {}
         for name, setting in self:
@@ -154,15 +165,15 @@ def time_runs(
     seed: int = 0,
     anew: bool = False,
 ) -> Seconds:
-    """Seconds of runs that take turns, alone on the machine; kept with the results.
+    """Time runs that take turns, with exclusive use of the machine, and store the measurements with the results.
 
-    Kept measurements are of this machine: the same call on it returns them, whatever the runs
-    are called; ``python3 run.py clean`` forgets them.
+    Stored measurements belong to this machine. The same call on it returns them, whatever names the runs have;
+    ``python3 run.py clean`` removes them.
 
     Args:
         runs: (learner's name, setting) -> learner and problem.
         horizon, repetitions, seed, anew: as for ``timing.time_rounds``.
-        trials: played as one batch, for all or by run.
+        trials: number of trials that are played as one batch, for all runs or by run.
 
     Raises:
         ValueError: a run without a number of trials.

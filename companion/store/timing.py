@@ -1,7 +1,8 @@
-"""Timings that stand alone: one thread, nothing else of paperlib running on the machine.
+"""Undisturbed timings: one thread, and no other paperlib process that computes on the same machine.
 
-Experiments compute under ``shared_lock()`` (shared), timings under ``exclusive_lock()`` (exclusive). A turnstile in
-front keeps a waiting timing from being passed by for ever. For processes, not for threads of one.
+Experiments compute under ``shared_lock()`` (shared), timings under ``exclusive_lock()`` (exclusive). Every process first
+passes a second lock, the turnstile. It guarantees that a waiting timing is not overtaken forever. The locks work between
+processes and not between the threads of one process.
 """
 
 import fcntl
@@ -31,23 +32,24 @@ def _open(name: str) -> IO:
     return os.fdopen(os.open(path, os.O_CREAT | os.O_RDWR, 0o600), "w")
 
 
-# What this process holds, outermost first: LOCK_SH or LOCK_EX, and the open file that holds it.
+# Locks of this process, outermost first: LOCK_SH or LOCK_EX, and the open file that holds the lock.
 _held: list[tuple[int, IO]] = []
 
 
 @contextmanager
 def _locked(kind: int) -> Iterator[None]:
     if any(held in (fcntl.LOCK_EX, kind) for held, _ in _held):
-        yield  # nested in something at least as strong
+        yield  # nested in a lock that is at least as strong
         return
-    # a timing inside shared work gives up the share meanwhile: it would wait for itself
+    # A timing inside shared work releases the shared lock meanwhile, because it would otherwise
+    # wait for itself.
     shares = [file for _, file in _held]
     for share in shares:
         fcntl.flock(share, fcntl.LOCK_UN)
     try:
-        # the system lets go of both as they are closed, also when the process is killed
+        # The system releases both locks when their files are closed, also if the process is killed.
         with _open("turnstile") as turnstile, _open("lock") as lock:
-            fcntl.flock(turnstile, fcntl.LOCK_EX)  # a timing waits here with the turnstile in hand
+            fcntl.flock(turnstile, fcntl.LOCK_EX)  # a waiting timing holds the turnstile
             fcntl.flock(lock, kind)
             fcntl.flock(turnstile, fcntl.LOCK_UN)
             _held.append((kind, lock))
@@ -61,13 +63,13 @@ def _locked(kind: int) -> Iterator[None]:
 
 
 def shared_lock() -> AbstractContextManager[None]:
-    """Return a context for work that any number of processes may do at once, but not while one of them times."""
+    """Return a context for work that many processes may do at the same time, except while one of them times."""
     return _locked(fcntl.LOCK_SH)
 
 
 @contextmanager
 def exclusive_lock() -> Iterator[None]:
-    """The machine for this process alone, as far as paperlib is concerned, with one thread."""
+    """Reserve the machine for this process, with one thread; only other paperlib processes respect the lock."""
     threads = torch.get_num_threads()
     with _locked(fcntl.LOCK_EX), threadpool_limits(1):
         torch.set_num_threads(1)
@@ -85,7 +87,7 @@ def time_rounds(
     seed: int = 0,
     anew: bool = False,
 ) -> dict[str, np.ndarray]:
-    """Return the seconds of each round in ``select`` and ``update``, without those of the problem.
+    """Return the run time in seconds of each round in ``select`` and ``update``, without the time of the problem.
 
     In each repetition all runs take turns, so that a drift of the machine's speed affects all of
     them alike.
@@ -94,9 +96,9 @@ def time_rounds(
         runs: learners and problems.
         horizon: rounds T.
         repetitions: N, after one short warm-up of each run.
-        trials: of each run, played as one batch; seconds are of the batch, not of a trial.
-        seed: of all repetitions.
-        anew: whether each repetition has its own draws: the next one has the next seed.
+        trials: number of trials of each run, played as one batch; seconds are of the batch, not per trial.
+        seed: seed of all repetitions, or of the first one if ``anew``.
+        anew: whether each repetition has its own draws; repetition n then has the seed ``seed + n``.
 
     Returns:
         "seconds": runs x N x T.
@@ -104,11 +106,13 @@ def time_rounds(
     found = np.empty((len(runs), repetitions, horizon))
     with progress_line("timing", len(runs) * repetitions, still=True) as shown, exclusive_lock():
         for (learner, problem), R in zip(runs, trials, strict=True):
+            # The warm-up compiles and fills caches.
             play(learner, problem, min(horizon, 20), R, seed)
+        # Repetitions are the outer loop, so that the runs take turns.
         for n in range(repetitions):
             own = seed + n if anew else seed
             for i, ((learner, problem), R) in enumerate(zip(runs, trials)):
-                shown.begin(type(learner).__name__)  # between the runs, not in them
+                shown.begin(type(learner).__name__)  # updated between the runs and not during them
                 trace = play(learner, problem, horizon, R, own, record="all")
                 found[i, n] = np.diff(trace.seconds, prepend=0.0)
                 shown.end()
@@ -116,9 +120,9 @@ def time_rounds(
 
 
 def peak_bytes() -> int:
-    """The largest resident size that this process has had."""
+    """Return the largest resident set size that this process has had, in bytes."""
     status = Path("/proc/self/status")
-    # Linux: getrusage counts in what the parent held when it started this process
+    # On Linux, getrusage includes the memory that the parent process had when it started this one.
     if status.exists():
         return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status.read_text())[1])
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # macOS: in bytes
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # macOS reports bytes

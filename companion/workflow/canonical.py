@@ -1,4 +1,4 @@
-"""Notebooks as they are committed: with the quick profile's outputs, in one canonical form.
+"""Canonical form of the committed notebooks, with the outputs of the quick profile.
 
 ``python -m companion.workflow.canonical NOTEBOOK ...`` writes the outputs of the executed copies back into
 the notebooks; ``python3 run.py figures --commit-notebooks`` calls it after a run.
@@ -25,7 +25,7 @@ METADATA = {
 
 
 def canonical(source, executed):
-    """Return `source` with the outputs of `executed`, without anything that differs from machine to machine.
+    """Return `source` with the outputs of `executed`, without anything that differs between machines.
 
     Args:
         source: the notebook as committed (an nbformat node, unchanged).
@@ -61,7 +61,7 @@ def canonical(source, executed):
 
 
 def _canonical_outputs(outputs: list, count: int) -> list:
-    """Return the outputs of code cell ``count`` that are committed; text in one piece, though the kernel sent it in several."""
+    """Return the outputs of code cell ``count`` that are committed; text that the kernel sent in several pieces is joined."""
     kept = []
     for output in (found.copy() for found in outputs if found.get("name") != "stderr"):
         if output.output_type == "error":
@@ -72,9 +72,11 @@ def _canonical_outputs(outputs: list, count: int) -> list:
             output.execution_count = count
         if "data" in output:
             output.data = {k: v for k, v in output.data.items() if "jupyter.widget" not in k}
+        # The kernel splits printed text differently in each run, therefore pieces are joined.
         if output.output_type == "stream" and kept and kept[-1].output_type == "stream":
             kept[-1].text += output.text
-        elif output.get("data") != {}:  # without content: the rest of a line of progress
+        # An output without content is left over from a progress line.
+        elif output.get("data") != {}:
             kept.append(output)
     return kept
 
@@ -83,7 +85,7 @@ def commit(stem: str) -> None:
     """Write the outputs of the quick profile's executed copy into the notebook itself.
 
     Raises:
-        ValueError: its parameters are not those that git has, so that its outputs are of a custom run.
+        ValueError: the notebook's parameters differ from those in git, so its outputs are of a custom run.
     """
     path = notebook_path(stem)
     if apart := differences(stem, "quick", profile_values(stem, "quick")):

@@ -1,8 +1,9 @@
-"""The tests that a change may affect: ``python -m companion.workflow.changed`` prints their files, ``run.py test --changed`` runs them.
+"""Selection of the tests that a change may affect.
 
-Changed are the Python files of the working tree that differ from the last commit, and new ones. A test file is affected if it imports
-one of them, directly or through others. Some tests look up the papers' ``CASES`` by name. Of those only the cases whose learner or
-problem uses a changed file are run (``tests/conftest.py``).
+``python -m companion.workflow.changed`` prints their files, and ``run.py test --changed`` runs them. Changed files are
+the Python files of the working tree that differ from the last commit, and new ones. A test file is affected if it imports
+one of them, directly or through others. Some tests look up the papers' ``CASES`` by name. Of those tests only the cases
+whose learner or problem uses a changed file are run (``tests/conftest.py``).
 """
 
 import os
@@ -19,7 +20,7 @@ TESTS = CHECKOUT / "tests"
 
 
 def changed_files() -> list[Path]:
-    """Python files that differ from the last commit, and new ones that git does not ignore."""
+    """Return the Python files that differ from the last commit, and new ones that git does not ignore."""
     ask = lambda *words: subprocess.check_output(["git", *words], cwd=CHECKOUT, text=True)
     names = ask("diff", "--name-only", "--diff-filter=d", "HEAD").splitlines()
     names += ask("ls-files", "--others", "--exclude-standard").splitlines()
@@ -27,7 +28,10 @@ def changed_files() -> list[Path]:
 
 
 def import_closure(file: Path) -> set[Path]:
-    """A test file and all that it imports; all papers' cases, too, where it looks them up by the name "cases"."""
+    """Return a test file and all files that it imports.
+
+    A file that looks up the papers' cases by the name "cases" depends on the cases of all papers.
+    """
     found: set[Path] = set()
     add_imports(file, found)
     if '"cases"' in file.read_text():
@@ -37,9 +41,10 @@ def import_closure(file: Path) -> set[Path]:
 
 
 def affected_tests(changed: list[Path]) -> list[Path]:
-    """Test files whose closure holds a changed file."""
+    """Return the test files that import a changed file, directly or through others."""
     folders = sorted({file.parent for file in TESTS.rglob("test_*.py")})
-    sys.path[:0] = [str(folder) for folder in (CHECKOUT, TESTS, *folders)]  # their helpers
+    # The tests' helper modules are found through sys.path.
+    sys.path[:0] = [str(folder) for folder in (CHECKOUT, TESTS, *folders)]
     return [
         file
         for file in sorted(TESTS.rglob("test_*.py"))
@@ -48,7 +53,7 @@ def affected_tests(changed: list[Path]) -> list[Path]:
 
 
 def main() -> None:
-    """Print the changed files, an empty line, and the affected test files, from the project's folder."""
+    """Print the changed files, an empty line, and the affected test files, relative to the project's folder."""
     changed = changed_files()
     lines = lambda files: "\n".join(os.path.relpath(file, CHECKOUT) for file in files)
     print(lines(changed), lines(affected_tests(changed)), sep="\n\n")

@@ -1,9 +1,9 @@
-"""What a notebook is given, and whether that is what the project declares for a profile.
+"""Parameters of a notebook, and whether they equal the declared parameters of a profile.
 
-A notebook's parameters cell is the quick profile; ``notebooks/profiles.toml`` holds what another profile changes. Both
-count as git has them, staged or committed, for JupyterLab saves an edited cell unasked; where git does not know them,
-they count as they lie there. A run with other parameters is a custom one, whoever started it: its figures and verdicts
-go to ``figures/custom/``.
+A notebook's parameters cell is the quick profile; ``notebooks/profiles.toml`` lists the values that another profile
+changes. For both, the version in git counts, staged or committed, because JupyterLab saves an edited cell without being
+asked. Files that git does not know count as they are on disk. A run with other parameters is a custom run, whoever
+started it. Its figures and verdicts go to ``figures/custom/``.
 """
 
 import ast
@@ -18,32 +18,37 @@ from ..output import figures_dir, project_dir
 
 PROFILES = ("quick", "paper")
 CUSTOM = "custom"
-FREE = ("profile", "device")  # parameters that decide where a run computes and writes, not what
+# Parameters that decide where a run computes and writes, and do not change its results.
+FREE = ("profile", "device")
 KINDS = {kind.__name__: kind for kind in (bool, int, float, str, list, dict)}
-PLAIN = {*KINDS.values(), type(None)}  # whose == is a bool
-INJECTED = "# Parameters\n"  # how the cell begins that papermill puts behind the parameters cell
+PLAIN = {*KINDS.values(), type(None)}  # types whose == returns a bool
+# First line of the cell that papermill inserts after the parameters cell.
+INJECTED = "# Parameters\n"
 
 
 class Parameter(NamedTuple):
-    """A line ``name: kind = value`` of a parameters cell."""
+    """Line ``name: kind = value`` of a parameters cell."""
 
-    kind: Any  # int, list[float], ...; None where the line has none that is known
-    text: str  # of the kind
+    kind: Any  # int, list[float], ...; None if the line has no known type
+    text: str  # source text of the type
     value: Any
 
 
 def notebook_path(stem: str) -> Path:
-    """Path of a notebook, given its stem or any path to it."""
+    """Return the path of a notebook, given its stem or any path to it."""
     return project_dir() / "notebooks" / f"{Path(stem).name.removesuffix('.ipynb')}.ipynb"
 
 
 def read_present(path: Path) -> str:
-    """A file's text as it lies there; "" where there is none."""
+    """Return a file's text as it is on disk; "" if it does not exist."""
     return path.read_text() if path.exists() else ""
 
 
 def read_committed(path: Path) -> str:
-    """A file's text as git has it, staged or committed; as it lies there where git, if there is one, does not know it."""
+    """Return a file's text as it is in git, staged or committed.
+
+    If git is not installed or does not know the file, return the text on disk.
+    """
     show = ["git", "show", f":./{path.name}"]
     try:
         found = subprocess.run(show, cwd=path.parent, capture_output=True)
@@ -53,10 +58,10 @@ def read_committed(path: Path) -> str:
 
 
 def read_parameters(stem: str, text: Callable[[Path], str] = read_present) -> dict[str, Parameter]:
-    """What a notebook's parameters cell holds, by name; nothing where there is no notebook.
+    """Return the parameters in a notebook's parameters cell, by name; an empty dictionary if there is no notebook.
 
     Raises:
-        ValueError: a value that is no literal.
+        ValueError: a value that is not a literal.
     """
     cells = json.loads(text(notebook_path(stem)) or '{"cells": []}')["cells"]
     found = {}
@@ -73,7 +78,10 @@ def read_parameters(stem: str, text: Callable[[Path], str] = read_present) -> di
 
 
 def _assignments(source: str) -> list[tuple[str, str, ast.expr]]:
-    """Name, kind ("None" without one) and value of each assignment of a cell to a name; none if it is no plain Python."""
+    """Return name, type ("None" without one) and value of each assignment of a cell to a name.
+
+    A cell that is not plain Python has no assignments.
+    """
     try:
         body = ast.parse(source).body
     except SyntaxError:
@@ -96,12 +104,13 @@ def _kind(text: str) -> Any:
 
 
 def convert(value: Any, kind: Any, name: str) -> Any:
-    """`value` as type `kind`: an int may stand for a float, nothing else is converted.
+    """Return `value` as type `kind`: an int is accepted for a float, no other type is converted.
 
     Raises:
         ValueError: it is of another type; the message begins with `name`.
     """
     outer, inner = get_origin(kind) or kind, get_args(kind)
+    # TOML and Python users write 1 for 1.0.
     if outer is float and type(value) is int:
         return float(value)
     if type(value) is not outer:
@@ -116,12 +125,12 @@ def convert(value: Any, kind: Any, name: str) -> Any:
 
 
 def convert_all(stem: str, values: dict) -> dict:
-    """`values` with the types that the notebook's parameters cell declares.
+    """Return `values` with the types that the notebook's parameters cell declares.
 
-    papermill itself only warns about an unknown parameter and checks no type.
+    papermill itself only warns about an unknown parameter, and checks no types.
 
     Raises:
-        ValueError: the cell does not have a parameter, does not type it, or types it otherwise.
+        ValueError: the cell lacks a parameter, declares no type for it, or declares another type.
     """
     known, result = read_parameters(stem), {}
     for name, value in values.items():
@@ -139,7 +148,7 @@ def convert_all(stem: str, values: dict) -> dict:
 
 
 def profile_values(stem: str, profile: str, text: Callable[[Path], str] = read_present) -> dict:
-    """The parameters of a profile that decide its results: those of the cell, and what profiles.toml changes."""
+    """Return the parameters of a profile that decide its results: those of the cell, as changed by profiles.toml."""
     cell = {name: line.value for name, line in read_parameters(stem, text).items()}
     sections = tomllib.loads(text(notebook_path(stem).parent / "profiles.toml"))
     cell |= sections.get(stem, {}).get(profile, {})
@@ -147,38 +156,45 @@ def profile_values(stem: str, profile: str, text: Callable[[Path], str] = read_p
 
 
 def differences(stem: str, profile: str, given: dict) -> str:
-    """Where `given` departs from what is declared for a profile, in words: "horizon 60, declared 10000"; "" if nowhere."""
+    """Return how `given` differs from the declared parameters of a profile, as text; "" if it does not differ.
+
+    For example, "horizon 60, declared 10000".
+    """
     if not read_committed(notebook_path(stem)):
         return f"there is no notebook {stem} to compare with"
     apart = [
         f"{name} {given.get(name, 'not there')}, declared {value}"
         for name, value in profile_values(stem, profile, read_committed).items()
+        # Compare plain types only, because == of an array is not a bool.
         if not (name in given and type(given[name]) in PLAIN and given[name] == value)
     ]
     return "; ".join(apart)
 
 
 def output_place(stem: str, profile: str) -> str:
-    """Where the workflow's run of a notebook belongs: to the profile, or to the custom runs."""
+    """Return the profile to which the workflow's run of a notebook belongs, or "custom"."""
     return CUSTOM if differences(stem, profile, profile_values(stem, profile)) else profile
 
 
 def resolve_profile(stem: str, names: dict[str, Any]) -> str:
-    """The profile to which a notebook's figures and verdicts belong: "quick", "paper", or "custom" with other parameters.
+    """Return the profile to which a notebook's figures and verdicts belong.
 
-    Every notebook calls it when its parameters are set, before anything is computed. A custom run is told so. In a
-    kernel ``resolve_profile`` is looked at again after each cell, for the parameters cell may be changed and run once more.
+    It is "quick" or "paper", or "custom" with other parameters. Every notebook calls this function after its parameters are
+    set and before anything is computed. A custom run prints a note. In a kernel the profile is determined again after each
+    cell, because the parameters cell may be changed and run once more.
 
     Args:
         stem: the notebook's name.
         names: its ``globals()``.
 
     Raises:
-        ValueError: an unknown profile, a parameter of another type, or one that papermill was given and the notebook
-            does not have.
+        ValueError: an unknown profile, a parameter of another type, or a parameter that was passed to papermill and that
+            the notebook does not have.
     """
     asked, known = names.get("profile"), read_parameters(stem)
-    history = names.get("In") or []  # the kernel's cells so far, this one the last
+    history = names.get("In") or []  # the kernel's cells so far, the current one last
+    # papermill's injected cell directly precedes the current cell; its parameters must be ones of
+    # the notebook.
     if len(history) > 1 and history[-2].startswith(INJECTED):
         typed = (source for source in history[:-2] if not source.startswith(INJECTED))
         own = {name for source in typed for name, *_ in _assignments(source)} | known.keys()
@@ -198,11 +214,11 @@ def resolve_profile(stem: str, names: dict[str, Any]) -> str:
     return _told(stem, asked, names)
 
 
-_watched: set[str] = set()  # notebooks that run in this kernel
+_watched: set[str] = set()  # notebooks that run in this kernel, each registered once
 
 
 def _told(stem: str, asked: Any, names: dict[str, Any]) -> Any:
-    """`asked`, or that this is a custom run, which is printed."""
+    """Return `asked`, or "custom" after printing how the parameters differ."""
     apart = differences(stem, asked, names) if asked in PROFILES else ""
     if apart:
         print(

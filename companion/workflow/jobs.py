@@ -27,21 +27,21 @@ from ..output import figures_dir
 from .declared import PROFILES, convert_all, notebook_path, output_place
 from .plan import cell_timeout, injected_settings, list_products, notebook_stems, profile_results
 
-# how the store's warnings of a damaged file, and of one that cannot be written, end
+# Endings of the store's warnings about a damaged file, and about a file that cannot be written.
 MENDED = (": computed again", ": the next run computes it again")
 ROOM = "make room there"
 RIGHTS = "make it writable, or name other folders by PAPERLIB_RESULTS and PAPERLIB_FIGURES"
-REMEDY = {  # what to do about errors of the machine, by what the system calls them
+REMEDY = {  # advice for errors of the machine, by the system's text for the error
     os.strerror(errno.ENOSPC): ROOM,
     os.strerror(errno.EDQUOT): ROOM,
     os.strerror(errno.EROFS): RIGHTS,
     os.strerror(errno.EACCES): RIGHTS,
 }
-NOISE = "Kernel is running over TCP without encryption"  # ipykernel 7 says it at each start
+NOISE = "Kernel is running over TCP without encryption"  # ipykernel 7 prints it at each start
 
 
 class Stopped(Exception):
-    """A notebook came to no end, for a reason that the message tells; ``again``: another try may."""
+    """Error for a notebook that did not finish; ``again`` is True if another attempt may succeed."""
 
     def __init__(self, text: str, again: bool):
         super().__init__(text)
@@ -49,7 +49,9 @@ class Stopped(Exception):
 
 
 def shard_cells(stem: str) -> nbformat.NotebookNode:
-    """Return a notebook as a shard runs it: experiments and the cells before the first of them; other cells do nothing.
+    """Return a notebook as a shard runs it: experiments and the cells before the first of them.
+
+    The other cells are replaced by ``pass``.
 
     Raises:
         ValueError: no cell is tagged experiment.
@@ -65,25 +67,25 @@ def shard_cells(stem: str) -> nbformat.NotebookNode:
     for i, cell in enumerate(found.cells):
         before = i < experiments[0] and "timing" not in tags[i]
         if not (before or i in experiments):
-            cell.source = "pass"  # so that cells are counted as in the notebook
+            cell.source = "pass"  # keeps the numbers of the cells as in the notebook
     return found
 
 
 def run_notebook(
     stem: str, values: dict, folder: Path, seconds: int, part: str | None = None
 ) -> dict[str, str]:
-    """Run a notebook in a kernel, its executed copy in `folder`, or shard `part` ("2/4") of it, which leaves no copy.
+    """Run a notebook in a kernel, with its executed copy in `folder`; or run its shard `part` ("2/4"), which leaves no copy.
 
     Args:
-        seconds: what a cell may take.
+        seconds: time limit per cell.
 
     Returns:
-        ``list_products``: the figures and verdicts that it wrote; none of a shard.
+        ``list_products``: the figures and verdicts that it wrote; an empty dictionary for a shard.
 
     Raises:
-        Stopped: a cell took longer, or the kernel died.
+        Stopped: a cell exceeded its time limit, or the kernel died.
     """
-    # a grammar for jsonschema that none of it needs and that takes 2 s to load
+    # Skip the import of a grammar for jsonschema, which is not needed here and takes 2 s to load.
     sys.modules.setdefault("rfc3987_syntax", None)
     import papermill
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
@@ -121,7 +123,10 @@ def run_notebook(
 
 
 def killed_for_memory() -> int:
-    """How many processes the system has killed since its start because the memory was full; 0 where it does not count."""
+    """Return the number of processes that the system has killed since boot because the memory was full.
+
+    Return 0 if the system does not count them.
+    """
     try:
         found = re.search(r"^oom_kill (\d+)$", Path("/proc/vmstat").read_text(), re.MULTILINE)
     except OSError:
@@ -130,7 +135,10 @@ def killed_for_memory() -> int:
 
 
 def last_cell(copy: Path) -> str:
-    """The last cell that an executed copy says was begun, counted as papermill does: "cell 3"."""
+    """Return the last cell that was started according to an executed copy, for example "cell 3".
+
+    Cells are counted as papermill counts them.
+    """
     try:
         cells = json.loads(copy.read_bytes())["cells"]
     except (OSError, ValueError):
@@ -144,34 +152,37 @@ def last_cell(copy: Path) -> str:
 
 
 def may_pass_later(error: Exception) -> bool:
-    """Whether another try may go well: after an error of the machine. One of the code would come again."""
+    """Return whether another attempt may succeed: after an error of the machine, but not after an error of the code."""
     if isinstance(error, Stopped):
         return error.again
-    if hasattr(error, "ename"):  # a cell's
+    if hasattr(error, "ename"):  # an error in a cell
         kind = getattr(builtins, error.ename, Exception)
         machine = isinstance(kind, type) and issubclass(kind, (OSError, MemoryError))
-        return machine or error.ename == "OutOfMemoryError"  # torch's, of a GPU
+        return machine or error.ename == "OutOfMemoryError"  # torch's error for the memory of a GPU
     return not isinstance(error, ValueError)
 
 
 @contextlib.contextmanager
 def _output_to(path: Path) -> Iterator[Callable[[str], None]]:
-    """Send this process's output and its kernel's to `path`; yields a function that prints to the user."""
+    """Send the output of this process and of its kernel to `path`; yield a function that prints to the user."""
     sys.stdout.flush(), sys.stderr.flush()
     user, errors = os.dup(1), os.dup(2)
-    clear = "\r\x1b[K" if os.isatty(user) else ""  # run.py's line of progress stands there
+    clear = "\r\x1b[K" if os.isatty(user) else ""  # overwrites the progress line of run.py
     with open(path, "w") as log:
+        # Redirect the file descriptors and not only sys.stdout, because the kernel's process
+        # inherits the descriptors.
         os.dup2(log.fileno(), 1), os.dup2(log.fileno(), 2)
 
     def say(line: str) -> None:
-        # nobody listens any more: a closed pipe or connection is no reason to fail
+        # A closed pipe or connection is no reason to fail, because the job does not depend on its
+        # reader.
         with contextlib.suppress(OSError):
             os.write(user, f"{clear}{line}\n".encode())
 
     try:
         yield say
     finally:
-        with contextlib.suppress(OSError):  # a full disk
+        with contextlib.suppress(OSError):  # the disk may be full
             sys.stdout.flush(), sys.stderr.flush()
         os.dup2(user, 1), os.dup2(errors, 2), os.close(user), os.close(errors)
         with contextlib.suppress(OSError):
@@ -180,7 +191,10 @@ def _output_to(path: Path) -> Iterator[Callable[[str], None]]:
 
 
 def failure_reason(error: Exception, profile: str, place: Path) -> str:
-    """One line: the cell, if one failed, the error, and what to do where the machine is the cause; ``output_place``: of figures."""
+    """Return one line: the failed cell if there is one, the error, and advice if the machine is the cause.
+
+    ``place`` is the folder of figures.
+    """
     text = str(error) if isinstance(error, Stopped) else f"{type(error).__name__}: {error}"
     if hasattr(error, "ename"):
         text = f"cell {error.exec_count}: {error.ename}: {error.evalue}"
@@ -192,16 +206,19 @@ def failure_reason(error: Exception, profile: str, place: Path) -> str:
 def run_job(
     stem: str, profile: str, device: str = "auto", part: str | None = None, attempt: int = 1
 ) -> bool:
-    """Run a notebook, or shard `part` of one; executed copy and log lie in ``results/<profile>/``, of custom runs in ``results/custom/``.
+    """Run a notebook, or its shard `part`.
+
+    Executed copy and log are written to ``results/<profile>/``, those of custom runs to ``results/custom/``.
 
     Args:
-        attempt: from the second on nothing is run where the first failed in a way that would come again.
+        attempt: number of the attempt, from 1. From the second on, nothing is run if the first failed with an error that
+            would occur again.
 
     Returns:
-        True, with seconds and products in ``<stem>.done`` (of a shard, ``<stem>.shard2of4.done``); False when a
-        cell fails: the log's last line then says which and why.
+        True, with seconds and products in ``<stem>.done`` (for a shard, ``<stem>.shard2of4.done``). False if a cell fails;
+        the log's last line then names the cell and the reason.
     """
-    # both before a shard has a place of its own
+    # Determine both before a shard gets its own scratch folder.
     folder, shown_in = profile_results(output_place(stem, profile)).resolve(), figures_dir()
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{stem}.shard{part.replace('/', 'of')}" if part else stem
@@ -211,8 +228,8 @@ def run_job(
         return False
     final.unlink(missing_ok=True)
     done.unlink(missing_ok=True)
-    far = folder / f"{name}.progress"  # for run.py's line
-    far.unlink(missing_ok=True)  # of a try that was killed
+    far = folder / f"{name}.progress"  # read by run.py for its progress line
+    far.unlink(missing_ok=True)  # left by an attempt that was killed
     os.environ["PAPERLIB_PROGRESS"] = str(far)
     with _output_to(folder / f"{name}.log") as say:
         start = time.perf_counter()
@@ -224,12 +241,12 @@ def run_job(
                 re.sub(r"\x1b\[[0-9;]*m", "", str(error)),
                 failure_reason(error, profile, shown_in),
             )
-            # on a full disk; past Python's buffer, which would keep the text
+            # Written with os.write, because on a full disk Python's buffer would keep the text.
             with contextlib.suppress(OSError):
                 os.write(2, f"{story}\n{why}\n".encode())
                 if not may_pass_later(error):
                     final.touch()
-            # run.py's table has it in full
+            # The table of run.py shows the whole text.
             say(f"  {shown}  failed, {textwrap.shorten(why, 160, placeholder=' ...')}")
             return False
         seconds = round(time.perf_counter() - start, 1)
@@ -257,7 +274,8 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--attempt", type=int, default=1, help="which try this is, from 1")
     options = parser.parse_args(argv)
-    for name in ("PAPERLIB_RESULTS", "PAPERLIB_FIGURES"):  # a kernel works in notebooks/
+    # Make the folders absolute, because a kernel works in notebooks/.
+    for name in ("PAPERLIB_RESULTS", "PAPERLIB_FIGURES"):
         if given := os.environ.get(name):
             os.environ[name] = os.path.abspath(given)
     path = notebook_path(options.notebook)

@@ -1,8 +1,9 @@
-"""From a notebook to its results: what it is given and what it depends on.
+"""Inputs of a notebook's run: the settings that are injected into it, and the files that its results depend on.
 
-The Snakefile asks ``notebook_stems``, ``read_section``, ``shard_count``, ``notebooks_before``, ``injected_settings``, ``fingerprint``, ``input_files`` and ``inputs_digest``; its
-jobs run in ``workflow.jobs``. A notebook is called by its stem (``glbomd_1_logistic``); its own parameters
-cell is the quick profile, and ``notebooks/profiles.toml`` holds what another profile changes.
+The Snakefile calls ``notebook_stems``, ``read_section``, ``shard_count``, ``notebooks_before``, ``injected_settings``,
+``fingerprint``, ``input_files`` and ``inputs_digest``; its jobs run in ``workflow.jobs``. A notebook is named by its stem
+(``glbomd_1_logistic``). Its parameters cell is the quick profile, and ``notebooks/profiles.toml`` lists the values that
+another profile changes.
 """
 
 import contextlib
@@ -31,38 +32,41 @@ from ..output import figures_dir, project_dir, read_entries, write_json
 from ..papers import papers, statement_modules
 from .declared import PROFILES, convert, differences, notebook_path, profile_values
 
-SECTION = {  # of a notebook in profiles.toml
+SECTION = {  # keys of a notebook's section in profiles.toml
     "after": list[str],  # notebooks whose results it reuses
-    "datasets": list[str],  # names in the registry
-    "timing": bool,  # it runs alone, on one thread
+    "datasets": list[str],  # names of data sets in the registry
+    "timing": bool,  # True if it runs alone, on one thread
     "shards": int,  # see ``shard_count``
     "timeout": int,  # see ``cell_timeout``
     **dict.fromkeys(PROFILES, dict),  # parameters
 }
-TIMEOUT = {"quick": 3600, "paper": 172_800}  # seconds that a cell may take
-STEM = r"[a-z0-9]+_\w+"  # as in run.py: JupyterLab's Untitled and -Copy1 are no part of the project
-PATH = 1000  # characters of a path, of which no system takes many more
-LARGE = 10_000_000  # bytes; hashing more would slow down every call
-LAST = "99_"  # begins the stems of notebooks that show what all others left
+TIMEOUT = {"quick": 3600, "paper": 172_800}  # seconds per cell
+STEM = r"[a-z0-9]+_\w+"  # as in run.py; excludes JupyterLab's Untitled and -Copy1
+PATH = 1000  # characters; some systems reject much longer paths
+LARGE = 10_000_000  # bytes; hashing larger files would slow down every call
+LAST = "99_"  # prefix of the notebooks that show the results of all others
 
 
 def profile_results(profile: str) -> Path:
-    """Folder of executed copies, logs and ``.done`` files (``PAPERLIB_RESULTS``, else results/); those of custom runs apart."""
+    """Return the folder of a profile's executed copies, logs and ``.done`` files, or of the custom runs.
+
+    It is in ``PAPERLIB_RESULTS``, otherwise in results/.
+    """
     return Path(os.environ.get("PAPERLIB_RESULTS") or project_dir() / "results") / profile
 
 
 def notebook_stems(paper: str | None = None) -> list[str]:
-    """Every notebook of the project, or of a paper, in order; those with names of another form are not."""
+    """Return the stems of all notebooks, or of a paper's notebooks, in order; names of another form are left out."""
     found = sorted(path.stem for path in (project_dir() / "notebooks").glob("*.ipynb"))
     of = rf"{paper}_\w+" if paper else STEM
     return [stem for stem in found if re.fullmatch(of, stem)]
 
 
 def read_section(stem: str) -> dict:
-    """A notebook's section of profiles.toml, checked; for its keys see ``SECTION``.
+    """Return a notebook's section of profiles.toml after checking it; for its keys see ``SECTION``.
 
     Raises:
-        ValueError: a key, a type or a notebook in ``notebooks_before`` is unknown.
+        ValueError: an unknown key, a value of another type, or an unknown notebook in ``after``.
     """
     path = project_dir() / "notebooks" / "profiles.toml"
     found = tomllib.loads(path.read_text()).get(stem, {}) if path.exists() else {}
@@ -83,20 +87,20 @@ def read_section(stem: str) -> dict:
 
 
 def shard_count(stem: str, profile: str) -> int:
-    """Jobs among which a notebook's chunks are shared before it runs itself: in the quick profile 1, which means none."""
+    """Return the number of shards that compute a notebook's chunks before it runs; 1, which means none, in the quick profile."""
     return read_section(stem).get("shards", 1) if profile == "paper" else 1
 
 
 def cell_timeout(stem: str, profile: str) -> int:
-    """Seconds that one cell of a notebook may take: as its section says, else as is usual in the profile."""
+    """Return the time limit per cell of a notebook in seconds: the one in its section, otherwise the profile's default."""
     return read_section(stem).get("timeout", TIMEOUT[profile])
 
 
 def note_custom(profile: str) -> list[str]:
-    """Write the notebooks with other parameters than a profile declares to ``custom.json``, beside the profile's logs.
+    """Write the notebooks whose parameters differ from the declared ones to ``custom.json``, next to the profile's logs.
 
     Returns:
-        A line on each of them.
+        One line per such notebook.
     """
     given = {stem: profile_values(stem, profile) for stem in notebook_stems()}
     found = {stem: why for stem in given if (why := differences(stem, profile, given[stem]))}
@@ -108,7 +112,10 @@ def note_custom(profile: str) -> list[str]:
 
 
 def notebooks_before(stem: str) -> list[str]:
-    """Notebooks that run before this one: those that its section names; before one of the last, all that are not."""
+    """Return the notebooks that run before this one.
+
+    They are those that its section names. For one of the last notebooks they are all notebooks that are not among the last.
+    """
     before = {*read_section(stem).get("after", [])}
     if stem.startswith(LAST):
         before.update(other for other in notebook_stems() if not other.startswith(LAST))
@@ -116,14 +123,14 @@ def notebooks_before(stem: str) -> list[str]:
 
 
 def injected_settings(stem: str, profile: str, device: str = "auto") -> dict:
-    """What is injected into a notebook: profile, device, and its table in profiles.toml."""
+    """Return the settings that are injected into a notebook: profile, device, and its table in profiles.toml."""
     if profile not in PROFILES:
         raise ValueError(f"profile is {profile!r}; allowed: {', '.join(PROFILES)}")
     return {"profile": profile, "device": device, **read_section(stem).get(profile, {})}
 
 
 def code_cells(stem: str) -> list[dict]:
-    """Tags and source of a notebook's code cells: the part of the file that decides its results."""
+    """Return tags and source of a notebook's code cells, the part of the file that decides its results."""
     cells = json.loads(notebook_path(stem).read_text())["cells"]
     return [
         {"tags": cell["metadata"].get("tags", []), "source": "".join(cell["source"])}
@@ -133,16 +140,16 @@ def code_cells(stem: str) -> list[dict]:
 
 
 def fingerprint(stem: str) -> str:
-    """SHA-256 of the code cells: equal after a change of outputs, text cells or file times."""
+    """Return the SHA-256 of the code cells, which does not change with outputs, text cells or file times."""
     return hashlib.sha256(json.dumps(code_cells(stem)).encode()).hexdigest()
 
 
 def cell_imports(stem: str) -> list[str]:
-    """Return what a notebook's cells import from paperlib, as dotted names of the places that define it.
+    """Return the names that a notebook's cells import from the two packages, each as the dotted name of its definition.
 
-    ``from paperlib.pfbco import PFBCO`` counts as the module that defines ``PFBCO``, not as all modules from which the package
-    hands names on: its ``__init__.py`` does nothing else (``tests/test_house.py``). Lines of IPython's own (%, !) are left
-    out; a cell that is no Python even so stands for the whole package.
+    ``from paperlib.pfbco import PFBCO`` counts as the module that defines ``PFBCO``, not as all modules from which the
+    package re-exports names: its ``__init__.py`` does nothing else (``tests/test_house.py``). IPython's lines (%, !) are left
+    out. A cell that is not valid Python even then stands for all modules of the two packages.
     """
     names = set()
     for cell in code_cells(stem):
@@ -151,19 +158,20 @@ def cell_imports(stem: str) -> list[str]:
         try:
             statements = read_code("\n".join(python).encode(), stem)[1]
             names |= {name for name, _ in imported_names(statements)}
-        except SyntaxError:  # it may import anything: rather run too often than miss an edit
+        # The cell may import anything, and an unnecessary run is better than a missed edit.
+        except SyntaxError:
             names |= all_modules()
     return sorted({origin(name) for name in names if name.split(".")[0] in PACKAGES})
 
 
 def looked_up_modules(stem: str, files: Iterable[Path]) -> list[str]:
-    """Return the modules that a notebook uses and no import statement names, because they are looked up by a paper's name.
+    """Return the modules that a notebook uses without an import statement, because they are looked up by a paper's name.
 
-    They are the claims of its own paper and of those whose files it uses, and, if it draws, their line styles. The last notebooks
-    show what every paper declares.
+    They are the claims of its own paper and of the papers whose files it uses. If it draws figures, their line styles are
+    included. The last notebooks show the claims, errata, styles and statements of every paper.
 
     Args:
-        files: what the notebook uses by its imports.
+        files: files that the notebook uses through its imports.
     """
     if stem.startswith(LAST):
         shown = ("claims", "errata", "styles")
@@ -177,7 +185,7 @@ def looked_up_modules(stem: str, files: Iterable[Path]) -> list[str]:
 
 
 def all_modules() -> set[str]:
-    """Every module of the library and the companion, as dotted names."""
+    """Return every module of the library and the companion, as dotted names."""
     return {
         ".".join([name, *path.relative_to(root).with_suffix("").parts]).removesuffix(".__init__")
         for name, root in package_roots()
@@ -186,35 +194,36 @@ def all_modules() -> set[str]:
 
 
 def input_files(stem: str) -> list[str]:
-    """Files that a notebook's results depend on, beside its own cells and settings.
+    """Return the files that a notebook's results depend on, in addition to its own cells and settings.
 
-    They are the package's modules that it uses, directly or through others, the tables that the
-    project ships where one of them reads data, and those of its data sets that are on this machine.
+    They are the modules of the packages that it uses, directly or through others; the tables that the project ships, if one of
+    these modules reads data; and those of its data sets that are on this machine.
     """
     found = (
         {project_dir() / "requirements.lock"}
         if (project_dir() / "requirements.lock").exists()
         else set()
     )
-    # read, not executed: a call with nothing to do need not wait for torch
+    # Imports are read from the source and not executed, so that a call with no work does not wait
+    # for torch.
     for name in cell_imports(stem):
         add_imports(resolve_file(name), found)
     for name in looked_up_modules(stem, [*found]):
         add_imports(module_file(name), found)
-    if stem.startswith(LAST):  # their docstrings, which are the titles of the papers
+    if stem.startswith(LAST):  # their docstrings contain the papers' titles
         found |= {module_file(f"paperlib.{paper}") for paper in papers()}
     paths = sorted(found)
     if any(path.is_relative_to(CHECKOUT / "companion" / "datasets") for path in paths):
         tables = (CHECKOUT / "data").glob("*")
         paths += sorted(path for path in tables if path.suffix in {".csv", ".toml", ".json"})
-    # the ledger's tables are made of templates that stand beside its code
+    # The ledger's tables are made from templates next to its code.
     for template in ("ledger", "macros"):
         paths += {found for path in paths for found in path.parent.glob(f"templates/{template}.*")}
     for name in read_section(stem).get("datasets", []):
-        # here: Snakemake asks often, and few notebooks have any
+        # Imported here, because Snakemake calls this often and few notebooks use data sets.
         from ..datasets import registry as datasets
 
-        # a file with a wrong checksum: the notebook refuses it
+        # A file with a wrong checksum is left out here; the notebook itself refuses it.
         with contextlib.suppress(ValueError):
             paths += filter(None, [datasets.find(name)])
     return [
@@ -224,7 +233,10 @@ def input_files(stem: str) -> list[str]:
 
 
 def recorded_verdicts(stem: str, profile: str) -> list[str]:
-    """Return the verdicts of record that a notebook prints beside its own numbers: in the paper profile none, because it writes them."""
+    """Return the recorded verdicts that a notebook prints next to its own numbers.
+
+    In the paper profile there are none, because the notebook then writes the verdicts.
+    """
     if profile == "paper":
         return []
     own = "" if stem.startswith(LAST) else f"{stem.split('_')[0]}."
@@ -233,10 +245,14 @@ def recorded_verdicts(stem: str, profile: str) -> list[str]:
 
 
 def inputs_digest(files: list[str], names: Iterable[str] = ()) -> str:
-    """SHA-256 over names and contents of ``input_files``: what file times miss, an edit during a run or a ``cp -p``.
+    """Return the SHA-256 of the names and contents of ``input_files``.
 
-    Of a large file size and time stand for the content: it is a data set, whose SHA-256 ``datasets.find`` has checked.
-    ``names``: ``cell_imports``, for a package may hand on another thing under the same name.
+    It changes where file times do not, for example with an edit during a run or a ``cp -p``. For a large file, size and time
+    represent the content: it is a data set, whose SHA-256 ``datasets.find`` has checked.
+
+    Args:
+        files: paths relative to the project's folder, or absolute.
+        names: ``cell_imports``, because a package may re-export another object under the same name.
     """
     total = hashlib.sha256(" ".join(names).encode())
     for name in files:
@@ -248,7 +264,7 @@ def inputs_digest(files: list[str], names: Iterable[str] = ()) -> str:
 
 
 def list_products(written: Path) -> dict[str, str]:
-    """Figures and verdicts that `written` names, a line each: path relative to their folder -> SHA-256."""
+    """Return the figures and verdicts that `written` lists, one per line, as path relative to their folder -> SHA-256."""
     lines = written.read_text().splitlines() if written.exists() else []
     top = figures_dir().resolve()
     paths = {Path(line).relative_to(top) for line in lines if Path(line).is_relative_to(top)}
@@ -256,15 +272,15 @@ def list_products(written: Path) -> dict[str, str]:
 
 
 def _sha256(path: Path) -> str:
-    """Of a file's content; "" where there is none."""
+    """Return the SHA-256 of a file's content; "" if the file does not exist."""
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
 def forget_incomplete(stem: str, profile: str) -> str:
-    """Delete a notebook's ``.done`` file when it is damaged, or a figure or verdict is not what the notebook wrote.
+    """Delete a notebook's ``.done`` file if it is damaged, or if a figure or verdict is not the one that the notebook wrote.
 
     Returns:
-        The reason, in a line; "" where nothing was deleted.
+        The reason in one line; "" if nothing was deleted.
     """
     done = profile_results(profile) / f"{stem}.done"
     if not done.exists():
@@ -273,6 +289,8 @@ def forget_incomplete(stem: str, profile: str) -> str:
         found = json.loads(done.read_bytes())
         seconds, made = found["seconds"], found["products"]
         whole = type(seconds) in (int, float) and 0 <= seconds < math.inf
+        # A longer path comes from a damaged file, and some systems raise an error when such a path is
+        # opened.
         whole = whole and isinstance(made, dict) and all(len(path) < PATH for path in made)
     except (OSError, ValueError, RecursionError, TypeError, KeyError):
         whole = False

@@ -1,10 +1,11 @@
-"""Formulas as MathML, which browsers draw without a script and without a network."""
+"""Sphinx extension: formulas as MathML, which browsers draw without a script or a network."""
 
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.util import logging
 
-# what latex2mathml does not know, or draws too large
+# Replacements for commands that latex2mathml does not support, and for fences that it draws too
+# large.
 BEFORE = {r"\arg": r"\operatorname{arg}"}
 AFTER = {
     "<mo>&#x02016;": '<mo stretchy="false">&#x02016;',
@@ -13,7 +14,7 @@ AFTER = {
 
 
 def mathml(tex: str, display: str) -> str:
-    """A formula as a <math> element; a block can be reached by the keyboard, for it may scroll."""
+    """Return a formula as a <math> element; a block can be reached with the keyboard, because it may need to scroll."""
     for old, new in BEFORE.items():
         tex = tex.replace(old, new)
     text = convert(tex, display=display)
@@ -26,7 +27,8 @@ def _visit(display: str):
     def visit(self, node: nodes.Node) -> None:
         try:
             self.body.append(mathml(node.astext(), display))
-        except Exception as error:  # whatever the library raises: the build says which formula
+        # Any error of the library becomes a warning that names the formula.
+        except Exception as error:
             logging.getLogger(__name__).warning(
                 "formula %r: %s", node.astext(), error, location=node
             )

@@ -1,4 +1,4 @@
-"""What the pages of results need: chips of verdicts, anchors, and notebooks with their code folded away."""
+"""Sphinx extension for the pages of results: chips of verdicts, anchors, and notebooks with folded code."""
 
 import json
 import re
@@ -16,7 +16,7 @@ WORDS = {
 
 
 class Chips(SphinxTransform):
-    """``✓ holds`` as a chip, and the tables that stack on a phone."""
+    """Turn ``✓ holds`` into a chip, and mark the tables that are stacked on a phone."""
 
     default_priority = 700
 
@@ -34,7 +34,7 @@ class Chips(SphinxTransform):
 
 
 class Anchors(SphinxTransform):
-    """``<a id="x"></a>``, which GitHub understands, as a target that links are held against."""
+    """Turn ``<a id="x"></a>``, which GitHub understands, into a target against which Sphinx checks links."""
 
     default_priority = 690
 
@@ -47,14 +47,15 @@ class Anchors(SphinxTransform):
             if not found[2] and after and after[0].astext().strip() == "</a>":
                 node.parent.remove(after[0])
             node.replace_self(nodes.target("", "", ids=[found[1]]))
-            # of one document: labels are shared by all, and two notebooks have a cell-01 each
+            # Slugs are registered per document, because labels are global and two notebooks each
+            # have a cell-01.
             slugs = self.env.metadata[self.env.docname].setdefault("myst_slugs", {})
             known = getattr(self.document, "myst_slugs", slugs)
             slugs[found[1]] = known[found[1]] = (node.line, found[1], "")
 
 
 def notebook(app, name, source):
-    """Code cells are folded away, all but the parameters, and each cell has the anchor that links name."""
+    """Fold the code cells of a notebook, except the parameters, and give each cell the anchor that links use."""
     if "notebooks/" not in name or not source[0].lstrip().startswith("{"):
         return
     found = json.loads(source[0])
@@ -76,20 +77,23 @@ def notebook(app, name, source):
 
 
 def formulas(app, what, name, obj, options, lines):
-    """|x| in docstrings is no substitution, and y_+ no reference."""
+    """Escape ``|x|`` in docstrings, which is not a substitution, and ``y_+``, which is not a reference."""
     plain = lambda text: re.sub(r"(?<=\w)_(?!\w)", r"\_", text.replace("|", "\\|"))
     split = (re.split(r"(``?[^`]+``?)", line) for line in lines)
     lines[:] = ["".join(x if i % 2 else plain(x) for i, x in enumerate(parts)) for parts in split]
 
 
 def no_way_back(app, page, template, context, doctree):
-    """Source pages link back to names as they are defined, where the reference has them as they are handed on."""
+    """Remove the links from source pages back to the reference.
+
+    They use the names under which objects are defined, whereas the reference lists the names under which they are re-exported.
+    """
     if page.startswith("_modules/"):
         context["body"] = re.sub(r'<a class="viewcode-back".*?</a>', "", context["body"])
 
 
 def profile(app, config):
-    """Pages of another profile than the paper's say so above everything."""
+    """Add an announcement to the pages of every profile other than the paper's."""
     if words := WORDS.get(config.profile):
         config.html_theme_options["announcement"] = words
 

@@ -1,4 +1,4 @@
-"""The bench: which points, what is timed, what is kept of the timings, and how it is drawn."""
+"""Bench: the choice of points, the timed work, the stored statistics, and the figure."""
 
 import hashlib
 import json
@@ -58,7 +58,8 @@ def toy(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
-# ---- what is measured --------------------------------------------------------------------------------------
+# ---- measurements
+# ------------------------------------------------------------------------------------------
 
 
 def test_subjects_are_the_cases_that_have_a_look():
@@ -115,7 +116,7 @@ def test_a_replay_does_what_the_run_did(name):
     values = lambda state: [
         leaf.view if isinstance(leaf, Rows) else leaf for _, leaf in list_leaves(state)
     ]
-    for _ in range(2):  # the second repetition finds what the first found
+    for _ in range(2):  # a second repetition gives the same state as the first
         after = speed.replay(run.learner, tree_map(torch.Tensor.clone, start), heard, "cpu")
         assert all(
             torch.equal(a, b) if isinstance(a, torch.Tensor) else a == b
@@ -127,7 +128,7 @@ def test_bytes_of_a_state():
     run = speed.Run(ContractCase(Index(), Coins()), speed.Point(2, 3, 5, None), "cpu", 3)
     for _ in range(3):
         run.step()
-    # plays, total, three rewards: not the buffer
+    # plays, total and three rewards; the unused part of the buffer does not count
     assert state_bytes(run.state) == 8 * (2 * 5 + 2 * 5 + 2 * 3)
 
 
@@ -152,18 +153,20 @@ print(measure_memory(ContractCase(Wide(), Coins()), Point(20, 3, 5, None), "cpu"
         check=True,
         env={**os.environ, "PYTHONPATH": path},
     )
-    # less than the 320 MB by what loading had held and let go, more by what the allocator rounds up to
+    # The value is below 320 MB by the memory that loading held and released, and above it by the
+    # allocator's rounding.
     assert 270e6 < int(done.stdout) < 400e6
 
 
-# ---- what is kept ------------------------------------------------------------------------------------------
+# ---- stored content
+# ----------------------------------------------------------------------------------------
 
 
 SAMPLE = [0.95, 1.05, 0.5, 1.0, 9.0, 0.95, 1.05]  # median 1, interquartile range 0.1
 
 
 def report(profile="quick"):
-    """A block takes 40 microseconds a trial, twice that after eight rounds."""
+    """Return a report in which a block takes 40 microseconds per trial after four rounds, and twice that after eight."""
     found = {}
     peaks = {
         "ours": {"trials": 100, "process": 3_000_000, "device": None},
@@ -211,7 +214,7 @@ def test_what_is_kept_names_the_device_and_no_machine(tmp_path):
     text = (tmp_path / "a.json").read_text()
     assert json.loads(text) == json.loads(json.dumps(report()))
     assert platform.node() not in text and json.loads(text)["device"] == "Fast(R) Chip @ 2.50GHz"
-    # a line a point
+    # One line per point.
     assert (
         sum(line.count('"median"') for line in text.splitlines())
         == sum('"median"' in line for line in text.splitlines())
@@ -234,7 +237,8 @@ def test_file_names_of_devices():
     assert bench.slug("NVIDIA H200") == "nvidia-h200"
 
 
-# ---- how it is drawn ---------------------------------------------------------------------------------------
+# ---- figure
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

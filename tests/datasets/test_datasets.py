@@ -1,4 +1,4 @@
-"""Data sets: order of places, checksums, downloads from a local server, tables, and the sixty arms of Covertype."""
+"""Data sets: order of folders, checksums, downloads from a local server, tables, and the sixty arms of Covertype."""
 
 import errno
 import gzip
@@ -31,13 +31,13 @@ REAL = {
 
 
 def at_hand(*names):
-    """One case for each of the named files in PAPERLIB_DATA; without any, there is no such test."""
+    """Return one case for each of the named files in PAPERLIB_DATA; without any file the test is removed."""
     found = sorted(REAL.intersection(names))
     return pytest.mark.parametrize("name", found) if found else lambda test: None
 
 
 class Server:
-    """Serves a list of answers a path, the last one for ever: (status, body, announced length)."""
+    """Serve a list of responses per path, the last one forever: (status, body, announced length)."""
 
     def __init__(self):
         answers, asked = {}, []
@@ -50,7 +50,7 @@ class Server:
                 self.send_response(status)
                 self.send_header("Content-Length", str(length))
                 self.end_headers()
-                with suppress(ConnectionError):  # who has seen enough hangs up
+                with suppress(ConnectionError):  # the client may close the connection early
                     self.wfile.write(body)
 
             def log_message(self, *_):
@@ -79,7 +79,7 @@ def server(monkeypatch):
 
 @pytest.fixture
 def places(monkeypatch, tmp_path):
-    """An empty folder of the user's own and an empty cache."""
+    """Create an empty folder of the user and an empty cache."""
     own, cache = tmp_path / "own", tmp_path / "cache"
     own.mkdir()
     monkeypatch.setenv("PAPERLIB_DATA", str(own))
@@ -105,7 +105,7 @@ def register(monkeypatch, *urls, **more):
 
 
 def archive(member, content=CONTENT):
-    """A compressed tar with one member; without content it is a folder."""
+    """Return a compressed tar with one member, which is a folder if there is no content."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
         info = tarfile.TarInfo(member)
@@ -115,7 +115,7 @@ def archive(member, content=CONTENT):
     return buffer.getvalue()
 
 
-# Places and checksums.
+# Folders and checksums.
 
 
 @pytest.mark.parametrize("compressed", [False, True])
@@ -264,7 +264,7 @@ def test_a_cache_that_cannot_be_written_is_no_failed_download(monkeypatch, place
     for name in list(datasets.REGISTRY):
         if name not in ("covertype", "toy"):
             monkeypatch.delitem(datasets.REGISTRY, name)
-    assert datasets.main([]) == 1  # also where no data set is asked for by name
+    assert datasets.main([]) == 1  # also if no data set was requested by name
     assert (
         "not fetched: [Errno 17] the cache of data sets cannot be written"
         in capsys.readouterr().out
@@ -298,7 +298,7 @@ def test_no_data_set_needs_a_person():
 
 @pytest.mark.parametrize("body", [CONTENT * 50, gzip.compress(CONTENT * 50), b"0" * (1 << 22)])
 def test_a_download_ends_at_the_size_of_the_registry(monkeypatch, places, server, body):
-    """Neither what an address sends nor what it unpacks to may be longer; nothing of it stays."""
+    """Neither the download nor its unpacked content may be longer; no part of it is stored."""
     register(monkeypatch, server.url("/toy", body))
     kept = []
     write = datasets._copy
@@ -326,11 +326,11 @@ def test_a_member_that_is_no_file_is_named(monkeypatch, places, server):
         datasets.fetch("toy")
 
 
-# Files derived of what an address serves.
+# Files derived from a download.
 
 
 def tickers(**files):
-    """An archive as GitHub makes it, and what it holds beside the tickers."""
+    """Return an archive in GitHub's layout, which also contains files that are not tickers."""
     buffer = io.BytesIO()
     others = {
         "stock_data/all_s_and_p_data.csv": "a,b\n1,2\n",
@@ -430,7 +430,8 @@ def test_command_line_without_names_asks_a_dead_host_once(monkeypatch, places, s
 
 # Contents.
 
-FACTS = {  # name: shape of the features, sum of the target, a value by (row, column) of the features
+# Name: shape of the features, sum of the target, a value by (row, column) of the features.
+FACTS = {
     "covertype": (
         (581012, 54),
         211840 + 2 * 283301 + 3 * 35754 + 4 * 2747 + 5 * 9493 + 6 * 17367 + 7 * 20510,
@@ -511,7 +512,7 @@ def test_table_of_another_shape_is_refused(monkeypatch, places, name, text, shap
 
 
 def test_formats_on_small_files():
-    """The parsers, without any file at hand."""
+    """Test the parsers without any of the real files."""
     prices = datasets.parse(
         "stocks",
         io.BytesIO(
@@ -538,7 +539,7 @@ def test_formats_on_small_files():
     assert abalone.features[0, :4].tolist() == [0, 0, 1, 0.1] and abalone.target.tolist() == [9]
 
 
-# Covertype's sixty arms (A18).
+# The sixty arms of Covertype (A18).
 
 
 def test_shipped_arms_have_the_known_values():
@@ -618,7 +619,7 @@ def test_edited_table_is_refused(tmp_path, file, old, new):
 
 
 def blobs(seed=0, groups=5, size=40):
-    """Rows in Covertype's format, in well separated groups with one cover type each, and the groups."""
+    """Return rows in Covertype's format, in well separated groups with one cover type each, and the groups."""
     rng = np.random.default_rng(seed)
     group = rng.permutation(np.repeat(np.arange(groups), size))
     centers = 100 * rng.permuted(np.tile(np.arange(groups), (54, 1)), axis=1).T
@@ -663,7 +664,7 @@ def test_builder_names_what_is_wrong():
 
 
 def test_command_line_compares_the_derived_table(monkeypatch, places, capsys):
-    """Rows that give another table are reported, as a failure under the version that made the shipped one."""
+    """Rows that give another table are reported, as a failure if the version of scikit-learn is that of the shipped table."""
     rows, cover, _ = blobs(groups=5)
     monkeypatch.setattr(datasets, "load_covertype", lambda: (rows, cover))
     table = covertype.build_table(rows, cover, clusters=5)
@@ -694,7 +695,7 @@ def test_command_line_compares_the_derived_table(monkeypatch, places, capsys):
 @at_hand("covertype")
 @pytest.mark.slow
 def test_shipped_table_is_rebuilt_from_the_real_rows(name):
-    """The same builder runs on synthetic rows everywhere, above; all rows take 12 to 40 s of one core."""
+    """All rows take 12 to 40 s on one core; the same builder runs on synthetic rows in the test above."""
     import sklearn
 
     shipped, note = covertype.read_table()

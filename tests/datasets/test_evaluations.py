@@ -1,6 +1,6 @@
-"""The log of expensive evaluations: nothing in it is evaluated twice, nothing damaged or foreign is used.
+"""Log of expensive evaluations: no point in it is evaluated twice, and no damaged or foreign line is used.
 
-This file imports no torch: worker processes import it, and are asked whether they have it.
+This file does not import torch, because worker processes import this file and a test asks them whether they have torch.
 """
 
 import functools
@@ -30,7 +30,7 @@ from test_evaluations import *
 
 
 def square(parameters, calls, seconds=0.0):
-    """x^2, and a line in a file for the call."""
+    """Return x^2, and append a line to a file for the call."""
     with open(calls, "a") as file:
         file.write(f"{parameters['x']}\n")
     time.sleep(seconds)
@@ -38,7 +38,7 @@ def square(parameters, calls, seconds=0.0):
 
 
 def answer(parameters):
-    """What is asked for."""
+    """Return the requested value, or raise the requested error."""
     found = parameters["found"]
     if isinstance(found, str) and found.endswith("Error"):
         raise {"ValueError": ValueError, "MemoryError": MemoryError}[found]("no")
@@ -46,12 +46,12 @@ def answer(parameters):
 
 
 def process(parameters):
-    """Number of this process, negative if it has torch."""
+    """Return the id of this process, negative if torch is loaded."""
     return -os.getpid() if "torch" in sys.modules else os.getpid()
 
 
 def threads(parameters):
-    """Threads that numpy's linear algebra has here."""
+    """Return the number of threads that NumPy's linear algebra uses here."""
     import numpy  # noqa: F401, that its libraries are loaded
     from threadpoolctl import threadpool_info
 
@@ -66,7 +66,7 @@ def place(monkeypatch, tmp_path):
 
 
 def counted(place, seconds=0.0, about=ABOUT):
-    """A logged square, and how often each x was evaluated."""
+    """Return a logged square function, and a function that counts the evaluations of each x."""
     calls = place / "calls"
     read = lambda: Counter(calls.read_text().split()) if calls.exists() else Counter()
     return Evaluations(functools.partial(square, calls=calls, seconds=seconds), "f", about), read
@@ -107,7 +107,7 @@ def test_functions_do_not_share_values(place):
     file, calls = counted(place)
     assert evaluate([(file, {"x": 2}), (double, {"x": 2})]) == [4.0, 4.0]
     assert calls() == {"2": 1} and file.path != double.path
-    scaled, _ = counted(place, about={**ABOUT, "folds": 3})  # in the same file
+    scaled, _ = counted(place, about={**ABOUT, "folds": 3})  # stored in the same file
     assert evaluate([(file, {"x": 3}), (scaled, {"x": 3})]) == [9.0, 9.0] and calls()["3"] == 2
 
 
@@ -123,7 +123,7 @@ def test_a_torn_last_line_is_evaluated_again(place):
     file.path.write_bytes(file.path.read_bytes()[:-5])
     assert at(counted(place)[0], 1, 2, 3) == [1.0, 4.0, 9.0]
     assert calls() == {"1": 1, "2": 2, "3": 1}
-    assert at(counted(place)[0], 1, 2, 3) == [1.0, 4.0, 9.0]  # what came after it can be read
+    assert at(counted(place)[0], 1, 2, 3) == [1.0, 4.0, 9.0]  # lines after the torn one can be read
     assert calls() == {"1": 1, "2": 2, "3": 1}
 
 
@@ -149,7 +149,8 @@ def test_a_flipped_byte_is_never_used(place, caplog):
             file.path.write_bytes(text[:i] + bytes([text[i] ^ flip]) + text[i + 1 :])
             again = counted(place)[0]
             again.load()
-            assert again.entries() in ([], [known]), (i, flip)  # 1e-5 may become 1E-5
+            # A flip may leave the value unchanged, because 1e-5 may become 1E-5.
+            assert again.entries() in ([], [known]), (i, flip)
     assert "damaged lines are not used" in caplog.text
 
 
@@ -221,7 +222,7 @@ def test_workers_are_kept_and_have_one_thread_and_no_torch(place, monkeypatch):
     assert len(set().union(*rounds)) <= 2 and os.getpid() not in rounds[0] and min(rounds[0]) > 0
     assert set(ask(threads, 3)) == {1.0}
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    assert set(ask(process, 4)) <= {os.getpid(), -os.getpid()}  # no pool
+    assert set(ask(process, 4)) <= {os.getpid(), -os.getpid()}  # no pool of workers
     assert set(ask(threads, 5)) == {1.0}
 
 
@@ -229,7 +230,7 @@ def test_workers_are_kept_and_have_one_thread_and_no_torch(place, monkeypatch):
 def test_little_but_evaluations_takes_the_workers_time(place, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     file, _ = counted(place, seconds=0.1)
-    at(file, -1, -2)  # the workers begin
+    at(file, -1, -2)  # start the workers
     begin = time.perf_counter()
     for k in range(3):
         at(file, *range(20 * k, 20 * k + 20))
@@ -273,7 +274,7 @@ def test_what_a_killed_process_has_logged_is_not_evaluated_again(place, count):
     assert at(counted(place)[0], *range(60)) == [x**2 for x in range(60)]
     assert all(calls()[x] == 1 for x in logged) and len(calls()) == 60
     with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)  # workers wait for more
+        os.killpg(process.pid, signal.SIGKILL)  # the workers still wait for more work
 
 
 def test_clean_removes_the_files(place):
@@ -293,14 +294,14 @@ def test_workers_import_no_torch(module):
 
 
 class Unprintable(Exception):
-    """Its text cannot be told."""
+    """Exception whose text cannot be formatted."""
 
     def __str__(self):
         raise RuntimeError("no text")
 
 
 def raises(parameters):
-    """What is named."""
+    """Raise the error that is named."""
     kinds = {
         "os": OSError(24, "too many files"),
         "import": ImportError("no"),
@@ -310,7 +311,7 @@ def raises(parameters):
 
 
 def changes(parameters):
-    """Changes what it is given."""
+    """Change the given parameters."""
     found = parameters["x"]
     parameters["x"] = 99
     return found
@@ -353,7 +354,7 @@ def test_a_line_nested_too_deep_is_not_used(place):
 
 
 def test_a_short_write_is_an_error(place, monkeypatch):
-    """As on a disk that is nearly full."""
+    """The write is short, as on a disk that is almost full."""
     file, _ = counted(place)
     at(file, 1)
     opened = open
@@ -377,7 +378,7 @@ def test_a_short_write_is_an_error(place, monkeypatch):
 
 
 def leave(parameters):
-    """Ends its process, or says so in words."""
+    """End the process, or return a value that is not a number."""
     if parameters["x"] == 0:
         sys.exit(3)
     return {1: "2.5", 2: True}[parameters["x"]]

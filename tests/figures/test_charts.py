@@ -1,4 +1,4 @@
-"""Panels along a setting, of one quantity against another, of dots and of bounds: what they return is what they show."""
+"""Panels along a setting, of two quantities, of dots and of bounds: they return the numbers that they show."""
 
 import numpy as np
 import pytest
@@ -111,7 +111,7 @@ def test_points_of_one_quantity_are_means_both_ways():
     assert (found["GLR"]["x"].estimate, found["GLR"]["y"].estimate) == (2, 20)
     assert ax.get_xlim()[1] > 4 and ax.get_ylim()[1] > 20
     x, y = ax.get_lines()[-1].get_data()
-    assert list(x) == list(y)  # where both are equal
+    assert list(x) == list(y)  # the line of equality
     assert [text.get_text() for text in ax.texts] == ["beside"]
 
 
@@ -137,7 +137,7 @@ FOUND = {
 
 
 def dots(ax):
-    """(x, y, marker) of every dot on the axes."""
+    """Return (x, y, marker) of every dot on the axes."""
     return [
         (line.get_xdata()[0], line.get_ydata()[0], line.get_marker())
         for line in ax.get_lines()
@@ -155,7 +155,7 @@ def test_dots_stand_in_rows_and_apart():
         "third",
     ]
     (a, b, c, d) = sorted(dots(axes[0, 0]), key=lambda dot: dot[1])
-    # alone in their rows: on the row
+    # Dots that are alone in their rows lie exactly on the row.
     assert (a[0], a[1]) == (0.5, 0.0) and (d[0], d[1]) == (0.01, 2.0)
     assert b[1] < 1 < c[1] and c[1] - b[1] == pytest.approx(0.4) and (b[0], c[0]) == (0.9, 3.0)
     low, high = axes[0, 0].get_ylim()
@@ -173,7 +173,7 @@ def test_dots_beyond_the_axis_are_triangles_at_its_edge():
         (0.1, "<"),
     }
     assert axes[0, 0].get_xlim() == (0.1, 1.0) and axes[0, 0].get_xscale() == "log"
-    assert numbers["two"]["second"]["estimate"] == 3.0  # the number, not the edge
+    assert numbers["two"]["second"]["estimate"] == 3.0  # the number itself and not the edge
     infinite = {"two": {"first": (np.inf, np.inf, np.inf)}}
     charts.dots_panel(axes[0, 0], infinite, LOOKS, log_x=True, limits=(0.1, 1.0))
     assert dots(axes[0, 0])[-1][::2] == (1.0, ">")
@@ -201,7 +201,7 @@ def test_bounds_reach_beyond_the_run():
     crossing = numbers["bound"]["rounds"][
         np.argmax(numbers["bound"]["value"] < numbers["largest possible"]["value"])
     ]
-    assert 2500 < crossing < 2500 * 1.15  # 50 sqrt(T) < T from T = 2500 on, read off the grid
+    assert 2500 < crossing < 2500 * 1.15  # 50 sqrt(T) < T from T = 2500 on, read from the grid
     labels = axes[0, 0].get_legend_handles_labels()[1]
     assert labels == ["uniform play", "bound", "tight", "largest possible"]
 
@@ -223,7 +223,7 @@ def test_lines_across_stand_at_their_heights_with_their_names(right):
     charts.lines_across(ax, {"beside": 1.5}, right=right, outside=True)
     name = ax.texts[-1]
     assert (name.xy, name.get_ha(), name.get_va()) == ((1, 1.5), "left", "center")
-    # beyond the edge, where no curve is
+    # The name starts beyond the edge of the panel, where no curve is drawn.
     assert name.xyann[0] > 0
 
 

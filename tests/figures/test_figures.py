@@ -1,4 +1,4 @@
-"""Figures: one look a learner, files that repeat byte for byte, numbers beside every picture."""
+"""Figures: one style per learner, files that are equal byte for byte, and the plotted numbers next to every image."""
 
 import hashlib
 import json
@@ -158,7 +158,7 @@ def test_json_says_where_the_numbers_come_from(tmp_path):
         "quartiles": [0.000825, 0.001875],
         "n": 8,
     }
-    # one trial has no interval
+    # One trial has no interval.
     assert all(x == "-inf" for x in said["numbers"]["regret"]["other"]["low"])
 
 
@@ -219,7 +219,7 @@ def test_lines_look_as_declared():
         > lines["other"].get_zorder()
         > lines["uniform play"].get_zorder()
     )
-    # bands where there is an interval
+    # Bands are drawn only where there is an interval, and "other" has one trial.
     assert axes[0, 0].get_ylim()[0] == 0 and len(axes[0, 0].collections) == 3
 
 
@@ -228,7 +228,7 @@ def test_bands_of_some_alone():
     every = figures.regret_panel(axes[0, 0], TRACES)
     some = figures.regret_panel(axes[0, 1], TRACES, bands=["ours"])
     assert len(axes[0, 1].collections) == 1 and len(axes[0, 1].get_lines()) == len(TRACES)
-    for name in TRACES:  # the numbers are of all
+    for name in TRACES:  # the numbers contain all bands
         np.testing.assert_array_equal(some[name]["low"], every[name]["low"])
 
 
@@ -243,7 +243,7 @@ def test_labels_at_line_ends_stay_apart():
     away = (
         centers - axes[0, 0].transData.transform([text.xy for text in texts])[:, 1] * 72 / fig.dpi
     )
-    assert abs(away).max() < 12  # a name stays by its line
+    assert abs(away).max() < 12  # a name stays close to its line
     assert all(box.x1 <= fig.bbox.x1 for box in boxes)
 
 
@@ -309,7 +309,7 @@ def test_time_panel_marks_what_cannot_be_batched():
 
 
 def names_in(numbers):
-    """Every key and every string of what a figure's JSON holds."""
+    """Return every key and every string in a figure's JSON."""
     if isinstance(numbers, dict):
         return {*numbers}.union(*map(names_in, numbers.values()))
     if isinstance(numbers, list):
@@ -319,7 +319,7 @@ def names_in(numbers):
 
 @pytest.mark.parametrize("paper", papers())
 def test_a_papers_figures_show_learners_whose_styles_it_declares(paper):
-    """The workflow runs a notebook again when its own paper's styles change, not when another's do."""
+    """The workflow runs a notebook again when the styles of its own paper change, but not when those of another paper change."""
     own = getattr(paper_module(paper, "styles"), "STYLES", {}).keys() | REFERENCES.keys()
     for path in sorted((CODE / "figures" / paper).glob("*.json")):
         shown = names_in(json.loads(path.read_text()).get("numbers", {}))

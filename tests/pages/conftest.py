@@ -1,4 +1,4 @@
-"""Pages are of the checkout's own folders, whatever the environment names, also where a fixture of a module makes them."""
+"""The page tests use the checkout's own folders, whatever folders the environment names, including in module fixtures."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What findings say of figures, without a claim to bear it out, held against the figures' numbers."""
+"""Sentences of findings that no claim supports, compared with the numbers of the figures."""
 
 import json
 
@@ -9,7 +9,7 @@ from companion.pages import ledger
 
 
 def ends(figure, *keys):
-    """The last mean of each curve of a panel."""
+    """Return the last mean of each curve of a panel."""
     panel = json.loads((project_dir() / "figures" / f"{figure}.json").read_text())["numbers"]
     for key in keys:
         panel = panel[key]

@@ -1,4 +1,4 @@
-"""The ledger of claims, statements and errata: what it gathers, and that what is committed is in step with it."""
+"""Ledger of claims, statements and errata: its contents, and that the committed files are up to date with it."""
 
 import copy
 import functools
@@ -68,7 +68,7 @@ CELLS = [
 
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
-    """A paper `toy` with a notebook, and `bare` without any room, beside the real ones."""
+    """Add a paper `toy` with a notebook, and a paper `bare` without optional modules, to the real ones."""
     for paper, rooms in {"toy": TOY, "bare": {"__init__": "", "claims": "CLAIMS = []"}}.items():
         folder = tmp_path / "extra" / paper
         folder.mkdir(parents=True)
@@ -87,7 +87,7 @@ def toy(tmp_path, monkeypatch):
 
 
 def coverage(misses, remark="", start=None):
-    """A check of Theorem 1 over 400 trials."""
+    """Return a check of Theorem 1 over 400 trials, of which ``misses`` violate the bound."""
     observed = [[0.5]] * (400 - misses) + [[1.5]] * misses
     return Check(
         "Theorem 1",
@@ -104,7 +104,7 @@ def coverage(misses, remark="", start=None):
 
 
 def judged(toy):
-    """Some verdicts and checks, as the notebooks leave them."""
+    """Write some verdicts and checks, as the notebooks write them; return the ledger."""
     verdicts.judge("toy.C1.a", 1.2345, (1.2, 1.3), 100, "paper")
     verdicts.judge(
         "toy.C1.b", stats.Interval(3.0, 2.5, 3.5, 7, "ratio, bootstrap"), profile="paper"
@@ -264,19 +264,20 @@ def test_tables_say_what_came_out(toy):
     assert any(row.startswith("| Table 1 | Orders. | shown as it stands |") for row in rows)
 
 
-# ---- what is committed --------------------------------------------------------------------------------------
+# ---- committed files
+# ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def committed(monkeypatch):
-    """figures/claims.json of the checkout, whatever folders the environment names."""
+    """Return figures/claims.json of the checkout, whatever folders the environment names."""
     for name in ("ROOT", "FIGURES"):
         monkeypatch.delenv(f"PAPERLIB_{name}", raising=False)
     return json.loads((ROOT / "figures/claims.json").read_text())
 
 
 def stale(found, readme):
-    """What is not in step with the verdicts' files, the figures' checks and the notebooks."""
+    """Return a message for each file that differs from the verdicts' files, the figures' checks and the notebooks."""
     parts = {
         "figures/claims.json": found == ledger.to_json(ledger.gather("paper")),
         "README.md": readme
@@ -315,7 +316,7 @@ def test_every_declared_claim_is_in_the_ledger(committed):
 
 
 def test_figures_and_the_ledger_hold_the_same_verdicts(committed):
-    """Of claims that were declared under another id when a figure was drawn only the ledger counts."""
+    """Claims that had another id when a figure was drawn are not compared, because only the ledger counts for them."""
     claims = {c["id"]: c for paper in committed["papers"].values() for c in paper["claims"]}
     shown = [
         verdict

@@ -1,4 +1,4 @@
-"""README's generated blocks; that the committed ones are fresh is tested with the ledger."""
+"""Generated blocks of README; a test of the ledger checks that the committed blocks are up to date."""
 
 import importlib.util
 import json
@@ -85,7 +85,8 @@ def test_a_first_call_of_test_is_measured_in_a_clone_of_its_own(tmp_path, monkey
             ran.append((folder.name, command[-1])) or {"seconds": len(ran), "gib": 1.0}
         ),
     )
-    monkeypatch.setattr(commands.os, "environ", {"PAPERLIB_DATA": "data"})  # main changes them
+    # main changes the environment, therefore it gets its own copy.
+    monkeypatch.setattr(commands.os, "environ", {"PAPERLIB_DATA": "data"})
     commands.main(tmp_path / "clones", False)
     assert cloned == [str(tmp_path / "clones" / name) for name in ("all", "first")]
     assert [command for folder, command in ran if folder == "all"][1:] == [

@@ -1,4 +1,4 @@
-"""The pages of results: that they are fresh, say what came out, and that every link leads somewhere, on GitHub and on the site."""
+"""Pages of results: they are up to date, show the results, and every link has a target, on GitHub and on the site."""
 
 import base64
 import hashlib
@@ -31,7 +31,7 @@ PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("**/*.m
 
 @pytest.fixture(scope="module")
 def found():
-    """The paper profile's ledger, gathered once."""
+    """Return the paper profile's ledger, gathered once."""
     return ledger.gather("paper")
 
 
@@ -53,7 +53,7 @@ def test_committed_pages_are_fresh():
 
 
 def anchors(path):
-    """What a link into a Markdown page or a notebook may name."""
+    """Return the anchors of a Markdown page or a notebook."""
     if path.suffix == ".ipynb":
         return {f"cell-id={cell['id']}" for cell in json.loads(path.read_text())["cells"]}
     text = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
@@ -63,12 +63,12 @@ def anchors(path):
 
 
 def links(text):
-    """Addresses of links and pictures in Markdown, code left out."""
+    """Return the addresses of links and images in Markdown, outside code."""
     text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     return re.findall(r"\]\(([^)\s]+)\)", text)
 
 
-ON_GITHUB = "../../actions/workflows/"  # from README: of the repository there, whoever has it
+ON_GITHUB = "../../actions/workflows/"  # a link in README, relative to the repository on GitHub, whoever owns it
 
 
 def broken(path):
@@ -112,7 +112,7 @@ def test_every_picture_of_the_bench_is_shown_and_every_learner_left_out_is_named
 
 @pytest.mark.parametrize("paper", names())
 def test_a_page_leads_both_ways(found, paper):
-    """Claim to figure and figure to claim, theorem to check, erratum to cell and code."""
+    """Links exist from claim to figure and back, from theorem to check, and from erratum to cell and code."""
     page = papers.Page(paper, found["papers"][paper], "paper")
     text = page.text()
     row = lambda id: next(x for x in text.split("\n") if f'<a id="{id}"></a>' in x)
@@ -147,7 +147,8 @@ def test_all_claims_of_all_papers_are_in_one_table(found):
     )
 
 
-# ---- findings -----------------------------------------------------------------------------------------------
+# ---- findings
+# -----------------------------------------------------------------------------------------------
 
 CLAIMS = {
     "C1": {"id": "toy.C1", "verdict": "holds", "statistic": 0.8367, "parts": ()},
@@ -211,14 +212,14 @@ def test_a_finding_waits_for_the_run_of_its_claims(monkeypatch):
 
 @pytest.mark.parametrize("paper", names())
 def test_every_figure_stands_under_the_notebook_that_saves_it(paper):
-    """None is left out of its paper's page."""
+    """No figure is missing from its paper's page."""
     there = saved(paper, "paper")
     shown = [f.name for _, mine in figures_by_notebook(paper, there) for f in mine]
     assert there and sorted(shown) == sorted(there)
 
 
 def test_figures_of_an_f_string_stand_where_they_are_saved():
-    """goucb_2 saves figures 2a to 2d in a loop, before those that follow."""
+    """goucb_2 saves figures 2a to 2d in a loop, before the figures that follow."""
     two = next(
         mine for n, mine in figures_by_notebook("goucb", saved("goucb", "paper")) if "_2_" in n.stem
     )
@@ -279,7 +280,7 @@ def test_a_picture_that_no_figure_is_goes():
 
 @pytest.mark.slow
 def test_a_later_run_is_not_overwritten_by_an_older_one(tmp_path, monkeypatch):
-    """A checkout may bring a copy that ran after the one in results/: its text says when, not its file."""
+    """A checkout may contain a copy that ran after the copy in results/; the time is in its text, not in its file time."""
     monkeypatch.setattr(workflow, "notebook_stems", lambda: ["toy_1"])
     monkeypatch.setattr(workflow, "profile_results", lambda profile: tmp_path)
     node, there = ran(), tmp_path / "there"
@@ -293,7 +294,7 @@ def test_a_later_run_is_not_overwritten_by_an_older_one(tmp_path, monkeypatch):
 
     (there / "toy_1.ipynb").write_text(made(5)["toy_1"])
     assert made(4) == {} and made(5) and made(6)
-    (there / "toy_1.ipynb").write_text(nbformat.writes(ran()))  # nobody knows when
+    (there / "toy_1.ipynb").write_text(nbformat.writes(ran()))  # no time is known
     assert made(4)
 
 
@@ -312,7 +313,7 @@ def test_committed_notebooks_have_no_picture_and_no_error():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [path.stem for path in sorted((DOCS / "guides").glob("*.md"))])
 def test_the_code_of_the_guides_runs(name, tmp_path):
-    """All blocks of a page, one after the other, as a reader would."""
+    """All blocks of a page are run one after the other, as a reader would run them."""
     text = (DOCS / "guides" / f"{name}.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     if not blocks:
@@ -333,7 +334,7 @@ def test_the_code_of_the_guides_runs(name, tmp_path):
 
 
 class Html(HTMLParser):
-    """Ids, links and pictures of a page."""
+    """Ids, links and images of a page."""
 
     def __init__(self, text):
         super().__init__()
@@ -387,7 +388,7 @@ def test_the_built_site_is_whole(built):
 
 @pytest.mark.slow
 def test_from_a_paper_to_code_in_four_clicks(built):
-    """Figure, claim, theorem, code: each step is a link on the page that the last one opened."""
+    """Figure, claim, theorem, code: each step is a link on the page that the previous step opened."""
     page = Html((built / "docs/papers/nsbco.html").read_text())
     text = (built / "docs/papers/nsbco.html").read_text()
     assert "regret-against-t" in page.ids and "#c1a" in page.links and "c1a" in page.ids
@@ -422,7 +423,7 @@ STILL = "document.head.append(Object.assign(document.createElement('style'), {te
     "page, width, dark", [(page, *how) for page, hows in LOOKED_AT.items() for how in hows]
 )
 def test_a_browser_finds_nothing_wrong(built, browser, page, width, dark):
-    """No message of the console, no scrolling aside, and nothing that WCAG A or AA forbids."""
+    """No console message, no horizontal scrolling, and no violation of WCAG A or AA."""
     view(browser, width, dark)
     browser.get(f"file://{built}/docs/{page}.html")
     faults = [x for x in browser.get_log("browser") if x["level"] != "INFO"]
@@ -430,7 +431,7 @@ def test_a_browser_finds_nothing_wrong(built, browser, page, width, dark):
         "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
     )
     assert faults == [] and wide <= shown
-    browser.execute_script(STILL)  # colors on their way to others have no contrast of their own
+    browser.execute_script(STILL)  # colors in a transition have an undefined contrast
     found = Axe().run(browser, options={"runOnly": ["wcag2a", "wcag2aa"]})["violations"]
     assert [f"{x['id']}: {x['nodes'][0]['html'][:200]}" for x in found] == []
 

@@ -1,4 +1,4 @@
-"""Every paper's errata are numbered, say what is wrong, and list each computation that shows it."""
+"""Every paper's errata are numbered, describe the problem, and list each computation that demonstrates it."""
 
 import pytest
 

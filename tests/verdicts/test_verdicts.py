@@ -1,4 +1,4 @@
-"""Claims and checks: every verdict, the files they leave, and papers found by name."""
+"""Claims and checks: every kind of verdict, the files that they write, and papers that are found by name."""
 
 import json
 import math
@@ -49,7 +49,7 @@ def helper(x):
 
 @pytest.fixture(autouse=True)
 def toy(tmp_path, monkeypatch):
-    """A paper `toy` beside the real ones, and figures of its own."""
+    """Add a paper `toy` to the real ones, with a separate folder of figures."""
     folder = tmp_path / "extra" / "toy"
     folder.mkdir(parents=True)
     for name, text in {
@@ -110,7 +110,8 @@ def test_a_damaged_verdict_counts_as_not_run(tmp_path, content, caplog):
     assert row().verdict == "holds" and not caplog.records
     (tmp_path / "figures/claims/toy.C1.json").write_bytes(content)
     assert row().verdict == "not run"
-    said = {r.getMessage() for r in caplog.records}  # its parent asks, too
+    # The damaged file is also read for its parent claim.
+    said = {r.getMessage() for r in caplog.records}
     assert said == {"toy.C1.json is damaged: counted as not run"}
 
 
@@ -156,7 +157,7 @@ def test_lines_are_short_and_rounded():
 
 @pytest.fixture
 def recorded(tmp_path, monkeypatch):
-    """A project whose committed record judges some claims; runs write to another folder."""
+    """Create a project whose committed record judges some claims; runs write to another folder."""
     monkeypatch.setenv("PAPERLIB_ROOT", str(tmp_path / "project"))
     with monkeypatch.context() as patch:
         patch.setenv("PAPERLIB_FIGURES", str(tmp_path / "project" / "figures"))
@@ -176,9 +177,8 @@ def test_a_run_at_other_sizes_prints_the_verdict_of_record_and_a_number(recorded
             "     of record: holds  mean 2.00 [1.90, 2.10], n 50  a remark\n"
             f"     {profile} run: mean -3.00 [-4.00, -2.00], n 10, not a verdict; it is short"
         )
-    assert (
-        verdicts.judge("toy.C1", of(-3.0), profile=profile).verdict == "fails"
-    )  # in its file alone
+    # The verdict of a quick run is only in its file.
+    assert verdicts.judge("toy.C1", of(-3.0), profile=profile).verdict == "fails"
     verdicts.judge("toy.C2.a", of(9.0), profile=profile)
     assert str(verdicts.combine_parts("toy.C2", profile)) == (
         "C2  a sentence\n"
@@ -195,7 +195,7 @@ def test_a_run_at_other_sizes_prints_the_verdict_of_record_and_a_number(recorded
 
 
 def test_the_record_is_the_committed_one_wherever_a_run_writes(recorded):
-    verdicts.judge("toy.C1", -1.0, profile="paper")  # to a folder of the user's own
+    verdicts.judge("toy.C1", -1.0, profile="paper")  # to a folder that the user has chosen
     assert verdicts.record_text("toy.C1") == "holds  mean 2.00 [1.90, 2.10], n 50  a remark"
 
 
@@ -320,7 +320,7 @@ def test_check_of_an_inequality():
 )
 def test_check_of_coverage(misses, n, verdict):
     worst = np.full((n, 3), 0.3)
-    worst[:misses, 1] = 1.5  # one round is enough to lose the trial
+    worst[:misses, 1] = 1.5  # one round is enough to count the trial as a miss
     check = Check("Theorem 1", "toy", "ratio <= 1", {}, worst, 1.0, delta=0.05)
     assert check.verdict == verdict and check.coverage.n == n
     assert check.by_trial.sum() == n - misses
@@ -389,13 +389,13 @@ def test_too_few_trials_decide_nothing():
     assert few.verdict == "inconclusive"
     assert few.reason == "T = 8; decided by at least 100 trials"
     assert verdicts.judge("toy.C20", found._replace(n=100), profile="paper").verdict == "holds"
-    # without a number of trials there are none
+    # A statistic without a number of trials counts as having none.
     assert verdicts.judge("toy.C20", 1.0, profile="paper").verdict == "inconclusive"
 
 
 @pytest.mark.parametrize("n, verdict", [(20, "inconclusive"), (100, "holds")])
 def test_a_verdict_from_before_more_trials_were_asked_for_is_open(n, verdict):
-    """The table reads the file of a run that was judged before the claim asked for 100 trials."""
+    """The table reads the file of a run that was judged before the claim required 100 trials."""
     found = stats.Interval(1.0, 0.9, 1.1, n, "ratio")
     verdicts.judge("toy.C20", found, profile="paper")
     path = output.profile_dir("paper") / "claims" / "toy.C20.json"
