@@ -81,8 +81,8 @@ def check_bounds(bounds: Any, x: Tensor | None = None, name: str = "action") -> 
         name: name of the points in error messages.
 
     Raises:
-        ValueError: ``bounds`` is not a ``Bounds`` of two tensors 1 x d or R x d with d >= 1; a bound is not finite or exceeds 1e30 in
-            absolute value; lo >= hi in a coordinate; the points have another shape, are not finite, or lie outside.
+        ValueError: ``bounds`` is not a ``Bounds`` of two tensors 1 x d or R x d with d >= 1; a bound is not finite or exceeds
+            1e30 in absolute value; lo >= hi in a coordinate; the points have another shape, are not finite, or lie outside.
     """
     if not isinstance(bounds, Bounds):
         raise_invalid(

@@ -84,7 +84,7 @@ class RBF:
 
     def __call__(self, X: Tensor, Y: Tensor) -> Tensor:
         gammas = self.gammas(X.shape[-1])
-        # Exact differences, one dimension at a time; affordable with few dimensions.
+        # With few dimensions we compute exact differences, one dimension at a time.
         if len(gammas) < 8:
             square = 0.0
             for j, gamma in enumerate(gammas):
@@ -272,7 +272,7 @@ def exact_posterior(
         >>> exact_posterior(RBF(0.5), X, count, total, ridge=0.1, at=X).mean.round(decimals=2).tolist()
         [[0.49, 0.3]]
     """
-    # Cast first, because the square root of an integer tensor is float32.
+    # We cast first, because the square root of an integer tensor is float32.
     weight = count.to(total.dtype).sqrt()
     gram = kernel(points, points) * weight.unsqueeze(1) * weight.unsqueeze(2)
     factor, info = torch.linalg.cholesky_ex(

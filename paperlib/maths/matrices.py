@@ -98,7 +98,7 @@ def extreme_eigenpair(C: Tensor, most: bool) -> tuple[Tensor, Tensor]:
 def _extreme_of_one(C: np.ndarray, most: bool) -> tuple[float, np.ndarray]:
     p = len(C)
     if p >= LARGE[most] and C.any():  # Lanczos fails on the zero matrix
-        # Fixed, so that results repeat; generic, so that it lies in no invariant subspace.
+        # The start vector is fixed, so that results repeat, and generic, so that it lies in no invariant subspace.
         start = np.cos(np.arange(p) ** 2 + 1.0)
         values, vectors = scipy.sparse.linalg.eigsh(C, k=1, which="LM" if most else "SA", v0=start)
         return float(values[0]), vectors[:, 0]

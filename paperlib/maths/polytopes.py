@@ -206,7 +206,7 @@ def polytope(C, d, *, most: int = MOST, **tkwargs) -> Polytope:
         raise ValueError(
             f"C, d: a number beyond {BIGGEST:g} or a row of C is 0; allowed: smaller numbers and rows with a normal"
         )
-    # Divided out first, because squares could underflow or overflow.
+    # The size is divided out first, because squares could underflow or overflow.
     size = np.abs(C).max(axis=2, keepdims=True)
     length = size * np.linalg.norm(C / size, axis=2, keepdims=True)
     with np.errstate(over="ignore"):  # an overflow raises an error below
@@ -236,7 +236,7 @@ def _one(C: np.ndarray, d: np.ndarray, most: int) -> tuple[np.ndarray | float, .
         square = (vertices**2).sum(1)
         apart = max(
             (square[i : i + BLOCK, None] + square - 2 * vertices[i : i + BLOCK] @ vertices.T).max()
-            # In blocks, because all pairs of 20,000 vertices do not fit in memory.
+            # We go through blocks, because all pairs of 20,000 vertices need too much memory at once.
             for i in range(0, len(vertices), BLOCK)
         )
         return offsets, vertices, center, rho, np.sqrt(square.max()), np.sqrt(apart)
@@ -274,7 +274,7 @@ class LinearProgram:
     def __init__(self, C: np.ndarray, e: np.ndarray):
         self.C, self.e, self.solver, self.basis = C, e, None, None
         q, n = C.shape
-        # Parallel to no axis, so that its minimizer is a single vertex.
+        # This direction is parallel to no axis, so that its minimizer is a single vertex.
         generic = np.cos(np.arange(n) ** 2 + 1.0)
         try:
             import highspy

@@ -56,8 +56,7 @@ class ConvexSet(Protocol):
     r: float  # radius of a ball about 0 that the set contains
     R: Tensor  # 1 or R, radius of a ball about 0 that contains the set
     D: Tensor  # 1 or R, diameter
-    # Whether ``lmo`` is the oracle of this set; False only for ``NuclearBall`` with the printed oracle.
-    exact: bool
+    exact: bool  # True if ``lmo`` is the oracle of this set; False only for ``NuclearBall`` with the printed oracle
 
     def lmo(self, c: Tensor) -> Tensor: ...
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor: ...
