@@ -57,8 +57,7 @@ class MultiscaleState(NamedTuple):
     excess: Tensor  # R, sum of r-bar_tau - y_tau over the block
     heard: Tensor  # R, sum of the rewards y_tau over the block
     restarts: Tensor  # R int64, number of restarts
-    # R x LOGGED x 3 int64: rounds observed, test, and 1 + order of its window, 0 for Test 2.
-    log: Tensor
+    log: Tensor  # R x LOGGED x 3 int64: rounds observed, test, and 1 + order of its window, 0 for Test 2
     rounds: int  # number of observed rounds
     horizon: int | None
 
@@ -68,8 +67,9 @@ class Schedule(NamedTuple):
 
     past: Array  # O int64, 2^m - 1
     length: Array  # O int64, 2^m
-    # O x O, probability of a window of order m (column) in a block of order n; -1: never.
-    chance: Array
+    chance: (
+        Array  # O x O, probability of a window of order m (column) in a block of order n; -1: never
+    )
     share: Array  # O, 2^-m
     root: Array  # O, sqrt(2^m)
 
