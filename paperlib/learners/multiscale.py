@@ -39,7 +39,7 @@ from .wrapper import Wrapper, check_restart, count_restarts, empty_log, log_rest
 
 ANYTIME = 32  # number of orders without a horizon, whose blocks cover 2^32 - 1 rounds
 SCHEDULE = "schedule"  # purpose of the Bernoulli samples that schedule windows
-# The sample of order m in round t has the counter STEP t + m, so that every window has a sample of its own.
+# The sample of order m in round t has the counter STEP t + m, so that every window has its own sample.
 STEP = 64
 
 
@@ -133,7 +133,7 @@ def group_leaves(tree: Any) -> list[list[Tensor]]:
 
 
 def unpack_state(numbers: Array, like: Any) -> Any:
-    """Invert ``pack_state``; structure, shapes and dtypes are those of ``like``."""
+    """Invert ``pack_state``; ``like`` gives the structure, shapes and dtypes."""
     axis = 0 if isinstance(numbers, np.ndarray) else 1
     groups = group_leaves(like)
     parts = as_tensors(numbers)[0].split([state_width(run) for run in groups], axis)
@@ -226,7 +226,8 @@ class Multiscale(Wrapper):
     - ``restart`` opens a window. It is called with the state of the thread that played the previous round, and horizon None.
 
     The state of the base may contain only tensors with R rows. Without a horizon there are ``ANYTIME`` orders, and log2 T is
-    computed from the number of rounds so far. Beyond a known horizon, blocks of the largest order are repeated.
+    computed from the number of rounds so far, rounded up to a power of two. Beyond a known horizon, blocks of the largest order
+    are repeated.
 
     Attributes:
         base: the learner to copy, see above.
@@ -309,7 +310,10 @@ class Multiscale(Wrapper):
         return super().tags._replace(prepares=True)
 
     def _level(self, name: str, state: MultiscaleState) -> float:
-        """Return the factor of a threshold: 1 or log2 T + 1, where T is the number of rounds so far if the horizon is unknown."""
+        """Return the factor of a threshold: 1 or log2 T + 1.
+
+        Without a horizon, T is the smallest power of two above the number of rounds, including the current one.
+        """
         if name not in self.logarithmic:
             return 1.0
         if state.horizon is None:
@@ -365,7 +369,7 @@ class Multiscale(Wrapper):
     def update(
         self, state: MultiscaleState, context: Any, action: Tensor, feedback: Tensor, draw: Draw
     ) -> MultiscaleState:
-        """Update the active thread and run both tests. Trials in which a test fails restart with block 0."""
+        """Update the active thread and run both tests. If a test fails in a trial, the trial restarts with block 0."""
         base = self.base.update(state.base, context, action, feedback, draw)
         bar, y, live, opened = as_numpy_if_cpu(
             self.base.optimistic(base), feedback, state.live, state.opened

@@ -16,7 +16,7 @@ from ..core.validation import LARGEST, check_arms, check_finite, raise_invalid
 
 
 class NoState(NamedTuple):
-    """State of a rule that does not learn; it only counts."""
+    """State of a rule that does not learn: the sum of its rewards and the number of rounds."""
 
     total: Tensor  # R, sum of the observed rewards
     rounds: int  # number of observed rounds

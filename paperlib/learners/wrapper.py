@@ -35,7 +35,7 @@ class Wrapper:
     """Base class of learners around a learner ``base``, whose state is stored in ``state.base``.
 
     The optional members of a learner are forwarded to the base. Only ``restart`` is defined by each wrapper, because the start
-    of an epoch depends on the wrapper. If ``select`` does more than that of the base, the tags must have ``prepares=True``.
+    of an epoch depends on the wrapper. If its ``select`` does more than the base's, its tags must have ``prepares=True``.
 
     Attributes:
         base: any learner.
@@ -214,7 +214,7 @@ class Scripted(Wrapper):
         return Script(begin(self.base), begin(self.actions), 0)
 
     def select(self, state: Script, context: Any, draw: Draw) -> tuple[Tensor, Script]:
-        """Return R arm indices: those of ``actions`` in the first ``rounds`` rounds, then those of the base."""
+        """Return R arm indices, chosen by ``actions`` in the first ``rounds`` rounds and by the base afterwards."""
         # The base chooses in every round, because its update may need values that its choice computes.
         action, base = self.base.select(state.base, context, draw)
         if state.rounds < self.rounds:

@@ -84,7 +84,7 @@ class EllipsoidLearner:
 
     @property
     def declared(self) -> str:
-        """Arguments that bound the rewards, for the warning."""
+        """Text of the warning that names the arguments which bound the rewards."""
         return f"noise={self.noise!r} and norm_bound={self.norm_bound!r}"
 
     def init(

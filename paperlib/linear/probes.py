@@ -23,7 +23,7 @@ def _log_det(precision: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Ellipsoid:
-    """Confidence ellipsoid of Theorem 2. Its methods are probes for ``play``, each of which returns R numbers per round.
+    """Confidence ellipsoid of Theorem 2. Its methods are probes for ``play`` and return R numbers per round.
 
     Attributes:
         noise: R, the noise is R-sub-Gaussian.

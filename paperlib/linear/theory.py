@@ -18,8 +18,8 @@ PAPER = "Abbasi-Yadkori, Pal & Szepesvari (2011)"
 def theorem_2(trace: Trace, ellipsoid: Ellipsoid) -> Check:
     """With probability at least 1 - delta, for all t: ||theta_t - theta*||_{V_t} <= radius_t, if the noise is R-sub-Gaussian and ||theta*|| <= S.
 
-    radius_t is ``Ellipsoid.radius``. The ellipsoid is informative from the round where it has a smaller volume, in every trial, than the ball ||theta*|| <= S
-    that is known in advance.
+    radius_t is ``Ellipsoid.radius``. The ellipsoid is informative from the round where it has a smaller volume, in every trial,
+    than the ball ||theta*|| <= S that is known in advance.
 
     Args:
         trace: with the probes "ratio" (the maximum of all rounds so far) and "half axis" of this ellipsoid, both R x T'.

@@ -20,13 +20,13 @@ from ..core import fields
 from ..core.describe import frozen_dataclass
 from ..core.validation import LARGEST, SMALLEST, check_array, check_positive, raise_invalid
 
-PROBE = 64  # number of evenly spaced points on which a kernel is checked before it is used
+PROBE = 64  # number of evenly spaced points that the check of a kernel uses
 STARTS = (0.1, 0.3, 1.0)  # initial lengthscales, as fractions of the range of the points
 RANGE = (1e-3, 1e3)  # search interval, as factors of the initial value
 # Departure: this constant is added to the noise variance, so that the covariance of equal points can be factored without noise.
 # It is absolute, because the prior variance is 1.
 JITTER = 1e-10
-# Smallest standard deviation of the rewards from which the initial noise is computed; absolute, because the prior variance is 1.
+# Lower limit on the rewards' standard deviation when the initial noise is computed; absolute, because the prior variance is 1.
 LEAST = 1e-6
 
 
@@ -136,7 +136,7 @@ class Matern:
 
 @frozen_dataclass
 class Linear:
-    """Linear kernel x^T y, with which a Gaussian-process bandit is a linear bandit.
+    """Linear kernel x^T y; a Gaussian-process bandit with this kernel is a linear bandit.
 
     Examples:
         >>> from paperlib.maths.gp import Linear, kernel_rank
@@ -161,6 +161,13 @@ class FunctionKernel:
 
     Attributes:
         function: a symmetric, positive semidefinite function.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.maths.gp import FunctionKernel
+        >>> kernel = FunctionKernel(lambda X, Y: (1 + X @ Y.mT) ** 2)  # polynomial kernel
+        >>> kernel.diag(torch.tensor([[1.0], [2.0]])).tolist()
+        [4.0, 25.0]
     """
 
     function: Callable[[Tensor, Tensor], Tensor]
@@ -186,7 +193,7 @@ def check_kernel(kernel: Kernel, X: Tensor) -> None:
     """Check the kernel's diagonal on all points, and its matrix on up to 64 of them. ``X``: ... x n x d.
 
     Raises:
-        ValueError: values are not finite, of the wrong shape or asymmetric; the diagonal is negative or differs from that of the
+        ValueError: values are not finite, of the wrong shape or asymmetric; the diagonal is negative or inconsistent with the
             matrix; or an eigenvalue is negative.
     """
     if X.device.type == "meta":
@@ -262,7 +269,7 @@ def exact_posterior(
         count: n, R x U, number of observations of each point.
         total: R x U, sum of the observations of each point.
         ridge: lambda > 0, the noise variance.
-        at: R x A x d or 1 x A x d, points at which to evaluate the posterior.
+        at: R x A x d or 1 x A x d, the points where the posterior is evaluated.
 
     Examples:
         >>> import torch

@@ -217,7 +217,7 @@ def polytope(C, d, *, most: int = MOST, **tkwargs) -> Polytope:
             f"C, d: a constraint is {abs(d).max():g} away from 0; allowed: up to {LARGEST:g}"
         )
     offsets, vertices, *rest = zip(*(_one(c, b, most) for c, b in zip(C, d)))
-    # If the vertices of one trial are not listed, those of no trial are used.
+    # If one trial has no listed vertices, all trials use linear programs.
     longest = max(map(len, vertices)) if all(map(len, vertices)) else 0
     pad = lambda v: (
         np.concatenate([v, np.repeat(v[-1:], longest - len(v), 0)]) if longest else v[:0]

@@ -43,8 +43,10 @@ from ..core.validation import LARGEST, check_array, check_positive, check_size, 
 STEPS = 120
 # Relative size of the last Newton step. Newton converges quadratically, so the error after this step is below rounding.
 LAST = 1e-8
-BLOCK = 4  # Newton steps on a device between two tests of convergence, each of which synchronizes
-DIRECTIONS = 64  # number of directions in which ``check_oracle`` tests an oracle
+BLOCK = (
+    4  # Newton steps on a device between two tests of convergence, because each test synchronizes
+)
+DIRECTIONS = 64  # number of directions that ``check_oracle`` tests
 # Relative tolerance for a user's oracle, which may compute in single precision.
 ORACLE_ROUNDING = 1e-6
 
@@ -112,7 +114,7 @@ class Ball(NamedTuple):
         """Return -c / ||c||, and -e_1 for c = 0. ``c``: R x d."""
         size, limits = c.abs().amax(-1, keepdim=True), torch.finfo(c.dtype)
         far = (size > 0) & ((size < limits.tiny**0.25) | (size > limits.max**0.25))
-        c = torch.where(far, c / size, c)  # because squares could underflow or overflow
+        c = torch.where(far, c / size, c)  # scaled, because squares could underflow or overflow
         norm = torch.linalg.vector_norm(c, dim=-1, keepdim=True)
         first = torch.zeros_like(c)
         first[:, 0] = -1.0
@@ -129,7 +131,7 @@ class Ball(NamedTuple):
         return torch.linalg.vector_norm(y, dim=-1) <= 1 + tolerance
 
     def to_native(self, y: Tensor) -> Tensor:
-        """Return y, because the coordinates are those of the user already."""
+        """Return y, because the normalized and the user's coordinates are equal."""
         return y
 
 
@@ -458,7 +460,7 @@ def _closest(point: np.ndarray, metric: np.ndarray, radius: float):
         square = column(x, x)
         # nu += (1/S - 1/n) / (p / n^3) with n = ||x(nu)||, p = sum x_i^2 / (l_i + nu)
         step = (np.sqrt(square) / radius - 1.0) * square / column(x, x / bent)
-        # A converged row stays fixed, so that a trial gives the same result alone and in a batch.
+        # A converged row stays fixed. Therefore a trial gives the same result alone and in a batch.
         step = step * moves
         nu = nu + step
         moves = step > LAST * (least + nu)  # relative to the least eigenvalue of A + nu I
