@@ -97,7 +97,7 @@ def first_true(mask: Array) -> Array:
     return mask.argmax(1) if isinstance(mask, np.ndarray) else mask.view(torch.uint8).argmax(1)
 
 
-# Paused threads -----------------------------------------------------------------------------------------------
+# Paused threads ---------------------------------------------------------------------------------------------
 
 
 def state_width(tree: Any) -> int:
@@ -213,7 +213,7 @@ def swap_threads(
     return unpack_state(mine, playing), as_tensors(rows)[0]
 
 
-# The schedule ------------------------------------------------------------------------------------------------
+# The schedule -----------------------------------------------------------------------------------------------
 
 
 @frozen_dataclass

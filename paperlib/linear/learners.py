@@ -73,7 +73,7 @@ class EllipsoidLearner:
     ) -> str | None:
         """Return a warning if a reward contradicts ``noise`` and ``norm_bound``, else None.
 
-        The model implies |x^T theta*| <= S ||x||, and its noise is R-sub-Gaussian.
+        In the model x^T theta* is at most S ||x|| in absolute value, and the noise is R-sub-Gaussian.
         """
         if observed is None:
             return None

@@ -294,7 +294,7 @@ def exact_posterior(
     return Posterior(mean, variance, info != 0, factor)
 
 
-# Maximum likelihood -------------------------------------------------------------------------------------------
+# Maximum likelihood -----------------------------------------------------------------------------------------
 
 
 class MaximumLikelihoodFit(NamedTuple):

@@ -292,7 +292,7 @@ def test_doubling_may_be_scripted():
     assert steps(learner, 5)[0].base.epoch == 2
 
 
-# ---- All wrappers --------------------------------------------------------------------------------
+# ---- All wrappers ------------------------------------------------------------------------------------------
 
 WRAPPERS = {Doubling: Doubling, Scripted: lambda base: Scripted(base, LISTED, 4)}
 NAMES = [kind.__name__ for kind in WRAPPERS]

@@ -21,7 +21,7 @@ from paperlib.bkb import Confidence, LazyBKB, Matern
 from paperlib.glbomd import GLBOMD, GLOC, Bernoulli, SphereArms
 from paperlib.pfbco import PFBCO, Doubling, QuadraticPolytope
 
-# ---- Changes that make a run obsolete ------------------------------------------------------------------------------------
+# ---- Changes that make a run obsolete ----------------------------------------------------------------------
 
 RUNS = {
     "GLBOMD": (GLBOMD(Bernoulli(), 3.0), SphereArms()),

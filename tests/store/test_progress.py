@@ -97,7 +97,7 @@ def log(monkeypatch):
     return stderr(monkeypatch, False)
 
 
-# ---- Text of the line -------------------------------------------------------------------------------------------------
+# ---- Text of the line --------------------------------------------------------------------------------------
 
 
 def test_words_say_what_runs_how_far_and_how_long_still(clock):
@@ -138,7 +138,7 @@ def test_durations_in_words(seconds, words):
     assert progress.format_duration(seconds) == words
 
 
-# ---- When and where the line is shown ----------------------------------------------------------------------------------------
+# ---- When and where the line is shown ----------------------------------------------------------------------
 
 
 def test_a_terminal_shows_one_line_that_is_written_over_and_goes(clock, terminal):
@@ -271,7 +271,7 @@ def test_a_stream_that_is_none_stops_no_run(gone, monkeypatch):
     assert trace.equal(play(Index(), Coins(), 10, 2))
 
 
-# ---- Runs and timings -----------------------------------------------------------------------------------
+# ---- Runs and timings --------------------------------------------------------------------------------------
 
 
 def spoken(monkeypatch, patience=0.0):
@@ -373,7 +373,7 @@ def test_a_line_costs_microseconds_a_round(monkeypatch, terminal):
     assert len(heard) <= (time.perf_counter() - begun) / 0.5
 
 
-# ---- Notebooks --------------------------------------------------------------------------------------------
+# ---- Notebooks ---------------------------------------------------------------------------------------------
 
 IMPORTS = f"""import sys
 sys.path[:0] = [{str(CODE)!r}, {str(CODE / "tests")!r}]

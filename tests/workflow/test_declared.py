@@ -235,7 +235,7 @@ def test_a_parameters_cell_that_is_edited_and_run_once_more_is_custom(root):
     assert "Not the quick profile (horizon 60, declared 30)" in again.outputs[0].text
 
 
-# ---- Marks of custom runs -----------------------------------------------------------------------------------
+# ---- Marks of custom runs ----------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -186,7 +186,7 @@ def test_clean_heeds_the_folders_that_a_user_names_and_what_else_lies_there(
     assert f"removed 2 stored results in {mine}" in said
 
 
-# ---- A read-only checkout --------------------------------------------------------------------------
+# ---- A read-only checkout ----------------------------------------------------------------------------------
 
 
 def test_what_a_call_needs_lies_beside_the_results_where_the_checkout_is_read_only(

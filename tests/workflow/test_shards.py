@@ -79,7 +79,7 @@ def chunks(root):
     return {path.name: path.stat().st_mtime_ns for path in (root / "results").glob("*.npz")}
 
 
-# ---- The store -----------------------------------------------------------------------------------------------
+# ---- The store ---------------------------------------------------------------------------------------------
 
 
 def experiment(part, monkeypatch):
@@ -144,7 +144,7 @@ def test_a_wrong_shard_is_refused(monkeypatch, text):
         store.current_shard()
 
 
-# ---- Cells of a notebook ----------------------------------------------------------------------------------------
+# ---- Cells of a notebook -----------------------------------------------------------------------------------
 
 
 def test_the_number_of_shards_is_that_of_the_paper_profile(root):
@@ -261,7 +261,7 @@ def test_a_job_that_nobody_listens_to_is_done(root):
     assert process.returncode == 0 and (root / "results/quick/toy_1.shard1of1.done").exists(), said
 
 
-# ---- Snakemake -------------------------------------------------------------------------------------------------
+# ---- Snakemake ---------------------------------------------------------------------------------------------
 
 
 def expected(tmp_path, monkeypatch):
@@ -398,7 +398,7 @@ def test_jobs_go_through_slurm(root, monkeypatch):
     assert printed(root, "toy_1") == expected(root, monkeypatch)
 
 
-# ---- Notebooks that run again -----------------------------------------------------------------------------------------
+# ---- Notebooks that run again ------------------------------------------------------------------------------
 
 
 def test_progress_is_read_from_the_log():

@@ -73,7 +73,7 @@ def test_a_cell_that_takes_too_long_is_stopped_and_named(root):
     assert (root / "results/quick/toy_1.log").read_text().splitlines()[-1] == line
 
 
-# ---- A killed kernel -------------------------------------------------------------------------------
+# ---- A killed kernel ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -110,7 +110,7 @@ def test_memory_that_is_not_there_is_tried_again(root):
     assert not (root / "results/quick/toy_1.failed").exists()
 
 
-# ---- Failures that are retried -----------------------------------------------------------------------------------
+# ---- Failures that are retried -----------------------------------------------------------------------------
 
 
 class Cell(Exception):
@@ -164,7 +164,7 @@ def test_run_tries_a_killed_kernel_again_and_a_value_error_not(root):
         assert (root / "notebooks/tries").read_text() == tries
 
 
-# ---- A missing device ----------------------------------------------------------------------------
+# ---- A missing device --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("there", ["True", "False", ""])

@@ -402,7 +402,7 @@ def test_a_damaged_verdict_is_named_and_not_counted(root, finished, content, cap
     assert "toy_1         1.0  -" in lines
 
 
-# ---- Committed form of notebooks ----------------------------------------------------------------------------------------
+# ---- Committed form of notebooks ---------------------------------------------------------------------------
 
 
 def test_canonical_takes_the_outputs_and_leaves_the_machine_out(root):
