@@ -1,4 +1,4 @@
-"""Learners and problems that the contract tests and the bench run."""
+"""Learners and problems on which the contract tests and the benchmarks run."""
 
 from paperlib.core.contracts import ContractCase
 from paperlib.learners.reference import UniformArm

@@ -1,6 +1,6 @@
-"""What Abbasi-Yadkori, Pal & Szepesvari (2011) say about their results, declared before any run.
+"""Claims of Abbasi-Yadkori, Pal & Szepesvari (2011) about their results, declared before any run.
 
-Learners see the same noise, trial by trial.
+In each trial all learners observe the same noise.
 """
 
 from ..verdicts import Claim, Finding

@@ -1,10 +1,12 @@
-"""A learner for worlds that hold still made one for worlds that drift: copies of it on all time scales, and tests.
+"""Multi-scale schedule with change tests (MASTER): make a learner for stationary problems work on non-stationary ones.
 
+Copies of the base learner run on windows of dyadic lengths. Two tests compare their rewards with their optimistic estimates.
 Source: Wei & Luo, "Non-stationary reinforcement learning without prior knowledge: an optimal black-box approach" (COLT
 2021); Wang (2025), Algorithm 1. "MALG" is the schedule alone, "MASTER" the schedule with both tests.
-Letters: R trials, M the largest order, O = M + 1 orders m = 0..M, W numbers of a thread's state. A paused thread is a row of W
-numbers; in numpy those of threads that play are columns.
-What is written works on numpy and torch alike (``xp``): where code may look, a round's work costs its number of calls.
+Letters: R trials, M the largest order, O = M + 1 orders m = 0..M, W numbers in a thread's state. A thread is one copy of the base.
+A paused thread is stored as a row of W numbers; in NumPy the active threads are columns.
+The code works on NumPy arrays and torch tensors (``xp``). On the CPU it uses NumPy, because the time of a round is
+proportional to the number of calls.
 """
 
 import functools
@@ -35,46 +37,50 @@ from ..core.trees import tree_map
 from ..core.validation import check_integer, raise_invalid
 from .wrapper import Wrapper, check_restart, count_restarts, empty_log, log_restart
 
-ANYTIME = 32  # orders without a horizon: 2^32 rounds
-SCHEDULE = "schedule"  # purpose of the coins
-STEP = 64  # index m of round t has the counter STEP t + m: a coin belongs to its window alone
+ANYTIME = 32  # number of orders without a horizon, whose blocks cover 2^32 - 1 rounds
+SCHEDULE = "schedule"  # purpose of the Bernoulli samples that schedule windows
+# The sample of order m in round t has the counter STEP t + m, so that every window has its own sample.
+STEP = 64
 
 
 class MultiscaleState(NamedTuple):
-    """The thread that plays, those that pause, and a block's sums."""
+    """The active thread, the paused threads, and the sums of the current block."""
 
-    base: Any  # the active thread's state, R rows
-    paused: Tensor  # R x O x W, the other threads, a row of numbers each; 0 for the one that plays
-    active: Tensor  # R int64, order of the thread that plays
-    live: Tensor  # R x O bool, whether the window of order m that covers this round is scheduled
-    opened: Tensor  # R x O, sum of what was heard in the block before that window
+    base: Any  # state of the active thread, R rows
+    paused: Tensor  # R x O x W, the other threads, one row of numbers each; 0 for the active one
+    active: Tensor  # R int64, order of the active thread
+    live: Tensor  # R x O bool, True if the window of order m that covers this round is scheduled
+    opened: Tensor  # R x O, sum of the rewards in the block before that window
     n: Tensor  # R int64, order of the block
-    played: Tensor  # R int64, t' - 1, rounds of the block so far
+    played: Tensor  # R int64, t' - 1, number of rounds in the block so far
     least: Tensor  # R, U_t, the least optimistic estimate in the block
-    excess: Tensor  # R, sum in the block of r-bar_tau - y_tau
-    heard: Tensor  # R, sum in the block of y_tau
-    restarts: Tensor  # R int64
-    log: Tensor  # R x LOGGED x 3 int64: rounds heard, test, and 1 + order of its window, 0 for Test 2
-    rounds: int  # rounds heard
+    excess: Tensor  # R, sum of r-bar_tau - y_tau over the block
+    heard: Tensor  # R, sum of the rewards y_tau over the block
+    restarts: Tensor  # R int64, number of restarts
+    log: Tensor  # R x LOGGED x 3 int64: rounds observed, test, and 1 + order of its window, 0 for Test 2
+    rounds: int  # number of observed rounds
     horizon: int | None
 
 
 class Schedule(NamedTuple):
-    """What follows from the number of orders alone."""
+    """Constants of the schedule that depend only on the number of orders and the least order."""
 
     past: Array  # O int64, 2^m - 1
     length: Array  # O int64, 2^m
-    chance: Array  # O x O, probability that a window of order m (columns) is scheduled in a block of order n; -1: never
+    chance: (
+        Array  # O x O, probability of a window of order m (column) in a block of order n; -1: never
+    )
     share: Array  # O, 2^-m
     root: Array  # O, sqrt(2^m)
 
 
 @functools.lru_cache(maxsize=64)
 def make_schedule(orders: int, least: int, device: str | None) -> Schedule:
-    """The schedule's numbers; ``device``: None for numpy."""
+    """Return the constants of the schedule as tensors on ``device``, or as NumPy arrays if it is None."""
     m = range(orders)
     scheduled = lambda n, m: m == n or least <= m < n
-    # rho(2^n) / rho(2^m) for rho(t) = c / sqrt(t): 1 for the block's own window, which covers every round
+    # Algorithm 1 schedules a window with probability rho(2^n) / rho(2^m), here for rho(t) = c / sqrt(t).
+    # The probability is 1 for the window of the whole block (m = n), so every round is covered.
     chance = [[2 ** (-(n - i) / 2) if scheduled(n, i) else -1.0 for i in m] for n in m]
     found = Schedule(
         np.array([(1 << i) - 1 for i in m]),
@@ -87,29 +93,30 @@ def make_schedule(orders: int, least: int, device: str | None) -> Schedule:
 
 
 def first_true(mask: Array) -> Array:
-    """The lowest order that holds, R; 0 where none does. ``mask``: R x O bool."""
+    """Return the lowest order with a True entry, R; 0 if there is no such order. ``mask``: R x O bool."""
     return mask.argmax(1) if isinstance(mask, np.ndarray) else mask.view(torch.uint8).argmax(1)
 
 
-# Threads at rest ----------------------------------------------------------------------------------------------
+# Paused threads ---------------------------------------------------------------------------------------------
 
 
 def state_width(tree: Any) -> int:
-    """W of a state."""
+    """Return W, the number of values per trial in a state."""
     return sum(x.shape[1:].numel() for x in flatten_state(tree))
 
 
 def flatten_state(tree: Any) -> list[Tensor]:
-    """The tensors of a state in order."""
+    """Return the tensors of a state in order."""
     if isinstance(tree, Tensor):
         return [tree]
     return [] if tree is None else [x for part in tree for x in flatten_state(part)]
 
 
 def pack_state(tree: Any) -> Array:
-    """The numbers of each trial, ``light``; integers up to 2^53 are exact.
+    """Return the numbers of each trial's state in float64; integers up to 2^53 are exact.
 
-    Numpy arrays come as columns, W x R, which write whole leaves at once; tensors as rows, R x W, which need no transposes.
+    NumPy arrays (on the CPU, see ``as_numpy_if_cpu``) are W x R, so that each leaf is written at once. Tensors are R x W, which
+    needs no transposes.
     """
     parts = as_numpy_if_cpu(*flatten_state(tree))
     if isinstance(parts[0], np.ndarray):
@@ -120,13 +127,13 @@ def pack_state(tree: Any) -> Array:
 
 
 def group_leaves(tree: Any) -> list[list[Tensor]]:
-    """The tensors of a state in order. Neighbors of one number per trial and one dtype share a list."""
+    """Return the tensors of a state in order, with consecutive tensors of shape R and equal dtype in one list."""
     kind = lambda x: x.dtype if x.ndim == 1 else object()
     return [list(run) for _, run in itertools.groupby(flatten_state(tree), kind)]
 
 
 def unpack_state(numbers: Array, like: Any) -> Any:
-    """The way back; structure, shapes and dtypes from ``like``."""
+    """Invert ``pack_state``; ``like`` gives the structure, shapes and dtypes."""
     axis = 0 if isinstance(numbers, np.ndarray) else 1
     groups = group_leaves(like)
     parts = as_tensors(numbers)[0].split([state_width(run) for run in groups], axis)
@@ -135,7 +142,7 @@ def unpack_state(numbers: Array, like: Any) -> Any:
 
 
 def _parted(part: Tensor, run: list[Tensor], axis: int) -> Iterable[Tensor]:
-    """One part for each tensor of a run."""
+    """Split the numbers of a group into one part per tensor."""
     part, x = part.to(run[0].dtype), run[0]
     if x.ndim == 1:
         return part.unbind(axis)
@@ -144,22 +151,22 @@ def _parted(part: Tensor, run: list[Tensor], axis: int) -> Iterable[Tensor]:
 
 
 def check_threads(base: Any, state: Any, trials: int, context: Any, **tkwargs) -> None:
-    """Check that threads of a base can begin and pause apart, and what it says of them once it has played a round.
+    """Check that threads of a base can start and pause separately, and that ``optimistic`` is valid after one round.
 
     Args:
         base: the learner.
-        state: as its ``init`` returns it for R = ``trials``.
+        state: the state that ``init`` returns for R = ``trials``.
         trials: R.
-        context: of the first round.
+        context: context of the first round.
 
     Raises:
-        ValueError: as ``check_restart``, or an ``optimistic`` that returns no finite number a trial.
+        ValueError: ``check_restart`` fails, or ``optimistic`` does not return one finite number per trial.
     """
     base, context, fresh, draw = check_restart(base, state, trials, context, **tkwargs)
     action, chosen = base.select(fresh, context, draw)
     device, dtype = tkwargs.get("device", "cpu"), tkwargs.get("dtype", torch.float64)
     heard = torch.zeros(trials + 1, dtype=dtype, device=device)
-    # only now: before an update a mean may be 0 / 0
+    # We call ``optimistic`` after an update, because before it a mean may be 0 / 0.
     bar = base.optimistic(base.update(chosen, context, action, heard, draw))
     good = isinstance(bar, Tensor) and bar.shape == (trials + 1,) and bar.is_floating_point()
     if not good or (bar.device.type != "meta" and not bool(bar.isfinite().all())):
@@ -172,20 +179,20 @@ def check_threads(base: Any, state: Any, trials: int, context: Any, **tkwargs) -
 def swap_threads(
     playing: Any, fresh: Any, paused: Tensor, active: Array, plays: Array, opens: Array
 ) -> tuple[Any, Tensor]:
-    """Where the order that plays changes or opens, its thread goes to its row and another comes out; new ones go to theirs.
+    """Pause the active thread and resume another one in the trials where the active order changes or a window opens.
 
-    The row of the thread that plays is 0.
+    New threads are stored in the rows of their orders. The row of the active thread is 0.
 
     Args:
-        playing: the state that plays, R rows.
-        fresh: that of a new thread, R rows; None where none opens.
+        playing: state of the active thread, R rows.
+        fresh: state of a new thread, R rows; None if no window opens.
         paused: R x O x W.
-        active: R, order of the one that plays.
-        plays: R, order of the one to play.
+        active: R, order of the active thread.
+        plays: R, order of the thread to resume.
         opens: R x O, orders with a new thread.
 
     Returns:
-        The state that plays, and the threads at rest.
+        The state of the new active thread, and the paused threads.
     """
     mine, (rows,) = pack_state(playing), as_numpy_if_cpu(paused)
     new = mine if fresh is None else pack_state(fresh)
@@ -197,7 +204,7 @@ def swap_threads(
         mine[:, trial] = rows[trial, plays[trial]].T
         rows[trial, plays[trial]] = 0.0
     else:
-        # a thread that goes on playing goes to its row and comes out again
+        # Without branches, a thread that stays active is stored in its row and taken out again.
         trial = arange_like(len(plays), plays)
         rows = rows.index_put((trial, active), mine)
         rows = torch.where(opens[:, :, None], new[:, None], rows)
@@ -206,29 +213,41 @@ def swap_threads(
     return unpack_state(mine, playing), as_tensors(rows)[0]
 
 
-# The schedule ------------------------------------------------------------------------------------------------
+# The schedule -----------------------------------------------------------------------------------------------
 
 
 @frozen_dataclass
 class Multiscale(Wrapper):
-    """A schedule of windows of lengths 1, 2, 4, ..., each a copy of the base, the shortest of which plays, and restarts.
+    """MALG and MASTER: run a copy of the base on random windows of lengths 1, 2, 4, ...; restart when a test fails.
 
-    The base has ``optimistic``, an estimate r-bar of the best mean reward that is not too low while the world holds still,
-    and ``restart``, with which a window opens: called with the state of the thread that played the round before, and a
-    horizon of None; its state holds tensors of R rows alone, and neither draws. Without a horizon there are ``ANYTIME``
-    orders, and log2 T is read off the rounds played; beyond a known one blocks of the largest order follow one another.
+    In each round the shortest scheduled window that covers it plays. The base needs two methods, which draw no random numbers:
+
+    - ``optimistic`` returns an estimate r-bar of the best mean reward that is not too low while the problem is stationary.
+    - ``restart`` opens a window. It is called with the state of the thread that played the previous round, and horizon None.
+
+    The state of the base may contain only tensors with R rows. Without a horizon there are ``ANYTIME`` orders, and log2 T is
+    computed from the number of rounds so far, rounded up to a power of two. Beyond a known horizon, blocks of the largest order
+    are repeated.
 
     Attributes:
-        base: see above.
-        A1: > 0, Test 1 fails where the mean over a window of order m is at least U + A1 / sqrt(2^m); inf: no test. A
-            number or one a trial; the paper's is 9 rho-hat(1).
-        A2: > 0, Test 2 fails where the mean of r-bar - y over the block's t' rounds is at least A2 / sqrt(t'); inf: no
-            test. A number or one a trial; the paper's is 3 rho-hat(1).
+        base: the learner to copy, see above.
+        A1: > 0, Test 1 fails if the mean over a window of order m is at least U + A1 / sqrt(2^m); inf disables the test. A
+            number or one value per trial; the paper uses 9 rho-hat(1).
+        A2: > 0, Test 2 fails if the mean of r-bar - y over the block's t' rounds is at least A2 / sqrt(t'); inf disables the
+            test. A number or one value per trial; the paper uses 3 rho-hat(1).
         logarithmic: which of "A1" and "A2" are multiplied by log2 T + 1.
-        least_order: of windows, but for a block's own.
+        least_order: smallest order of the windows. The window of a whole block is exempt.
 
     Raises:
-        ValueError: a value out of range, or a base without ``optimistic`` or ``restart``.
+        ValueError: a value is out of range, or the base has no ``optimistic`` or no ``restart``.
+
+    Examples:
+        >>> from paperlib.learners.multiscale import Multiscale
+        >>> from paperlib.nsbco import GradientAscent, QuadraticDrift
+        >>> from paperlib.play import play
+        >>> learner = Multiscale(GradientAscent(bonus=2.0), A1=1.0, A2=3.0, logarithmic=("A2",))
+        >>> play(learner, QuadraticDrift(), horizon=16, trials=2)["regret"].shape
+        (2, 16)
     """
 
     A1: float | Tensor = fields.positive(math.inf, most=math.inf, by_trial=True)
@@ -252,17 +271,17 @@ class Multiscale(Wrapper):
     def init(
         self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs
     ) -> MultiscaleState:
-        """Before the first block.
+        """Return the state before the first block.
 
         Raises:
-            ValueError: a base whose trials share something, or whose ``restart`` or ``optimistic`` returns something else.
+            ValueError: trials of the base share a tensor, or its ``restart`` or ``optimistic`` returns invalid values.
         """
         if horizon is not None:
             horizon = check_integer("horizon", horizon)
         base = self.base.init(trials, context, None, draw, **tkwargs)
         check_threads(self.base, base, trials, context, **tkwargs)
         orders = ANYTIME if horizon is None else horizon.bit_length()  # M = floor(log2 T)
-        # Departure: a block's own window is opened whatever the least order, so that every round is covered.
+        # Departure: the window of a whole block opens whatever the least order, so that every round is covered.
         zero = torch.zeros(trials, **tkwargs)
         none, log = empty_log(trials, 3, device=zero.device)
         sums = torch.zeros(trials, orders, **tkwargs)
@@ -287,11 +306,14 @@ class Multiscale(Wrapper):
 
     @property
     def tags(self) -> Tags:
-        """The base's; windows open in ``select``."""
+        """Tags of the base with ``prepares=True``, because ``select`` opens windows."""
         return super().tags._replace(prepares=True)
 
     def _level(self, name: str, state: MultiscaleState) -> float:
-        """What a threshold is multiplied by: 1 or log2 T + 1, without a horizon that of the rounds so far."""
+        """Return the factor of a threshold: 1 or log2 T + 1.
+
+        Without a horizon, T is the smallest power of two above the number of rounds, including the current one.
+        """
         if name not in self.logarithmic:
             return 1.0
         if state.horizon is None:
@@ -299,11 +321,11 @@ class Multiscale(Wrapper):
         return 1.0 + math.log2(state.horizon)
 
     def _limit(self, name: str, state: MultiscaleState) -> float | Array:
-        """A threshold times its level, a number or R."""
+        """Return a threshold times its level, a number or R."""
         value, level = getattr(self, name), self._level(name, state)
         if not isinstance(value, Tensor):
             return value * level
-        # torch would multiply integers in float32
+        # cast to double, because torch would multiply integers in float32
         return as_numpy_if_cpu(value if value.is_floating_point() else value.double())[0] * level
 
     def _table(self, live: Array) -> Schedule:
@@ -313,26 +335,27 @@ class Multiscale(Wrapper):
     def select(
         self, state: MultiscaleState, context: Any, draw: Draw
     ) -> tuple[Tensor, MultiscaleState]:
-        """Begin a block and open windows where it is time; the shortest scheduled window that covers the round plays."""
+        """Start blocks and open windows as scheduled; the shortest scheduled window that covers the round plays."""
         orders = state.live.shape[1]
         coins = draw.uniform(SCHEDULE, orders, counter=lambda t: STEP * t)
         coins, active, live, opened, n, played, heard = as_numpy_if_cpu(
             coins, *state[2:7], state.heard
         )
         known, xp = self._table(live), np if isinstance(live, np.ndarray) else torch
-        over, sums = played == known.length[n], state[5:10]  # of n, played, least, excess, heard
-        if any_or_unknown(over):  # the block is full: the next is twice as long
-            # beyond the horizon there is none twice as long: blocks of the largest order are repeated
+        over, sums = played == known.length[n], state[5:10]  # n, played, least, excess, heard
+        if any_or_unknown(over):  # the block is full, and the next is twice as long
+            # Beyond the horizon no longer block exists; blocks of the largest order are repeated.
             n = (n + over).clip(max=orders - 1)
             least, excess = as_numpy_if_cpu(state.least, state.excess)
             played, least = masked_fill(played, over, 0), masked_fill(least, over, math.inf)
             excess, heard = masked_fill(excess, over, 0.0), masked_fill(heard, over, 0.0)
             sums = as_tensors(n, played, least, excess, heard)
-        begins = (played[:, None] & known.past) == 0  # a window of order m would
+        # A window of order m starts when the number of rounds in the block is a multiple of 2^m.
+        begins = (played[:, None] & known.past) == 0
         heads = coins < known.chance[n]
         opens, live = begins & heads, xp.where(begins, heads, live)
         opened = xp.where(begins, heard[:, None], opened)
-        plays = first_true(live)
+        plays = first_true(live)  # the shortest window, as in Algorithm 1
         base, paused = state.base, state.paused
         new = any_or_unknown(opens)
         if new or any_or_unknown(plays != active):
@@ -346,7 +369,7 @@ class Multiscale(Wrapper):
     def update(
         self, state: MultiscaleState, context: Any, action: Tensor, feedback: Tensor, draw: Draw
     ) -> MultiscaleState:
-        """The active thread hears; both tests; where one fails, everything is forgotten and block 0 begins."""
+        """Update the active thread and run both tests. If a test fails in a trial, the trial restarts with block 0."""
         base = self.base.update(state.base, context, action, feedback, draw)
         bar, y, live, opened = as_numpy_if_cpu(
             self.base.optimistic(base), feedback, state.live, state.opened
@@ -357,16 +380,17 @@ class Multiscale(Wrapper):
         excess, heard, played = excess + (bar - y), heard + y, played + 1
         restarts, log = state.restarts, state.log
         off = lambda value: not isinstance(value, Tensor) and value == math.inf
-        if not (off(self.A1) and off(self.A2)):  # without a test nothing is computed for one
+        if not (off(self.A1) and off(self.A2)):  # a disabled test costs no computation
             known = self._table(live)
             A1, A2 = self._limit("A1", state), self._limit("A2", state)
             A1 = A1[:, None] if isinstance(A1, Array) else A1
-            # Test 1: a window's mean, over all of its rounds, is above what the block's estimates allow
+            # Test 1: the mean reward over all rounds of a window exceeds U_t by more than the threshold.
+            # Rounds that shorter windows played count, too.
             ends = live & ((played[:, None] & known.past) == 0)
             mean = (heard[:, None] - opened) * known.share
             above = ends & (mean >= least[:, None] + A1 / known.root)
-            # Test 2: the block's estimates are too far above what was heard
-            # torch would take roots of integers in float32
+            # Test 2: the optimistic estimates of the block are too far above its rewards.
+            # The cast is needed because torch would take roots of integers in float32.
             length = xp.asarray(played, dtype=heard.dtype)
             failed = above.any(1) | (excess / length >= divide_by_sqrt(A2, length))
             if any_on_host(failed):
@@ -380,7 +404,7 @@ class Multiscale(Wrapper):
     def _logged(
         self, state: MultiscaleState, above: Tensor, failed: Tensor, rounds: int
     ) -> tuple[Tensor, Tensor]:
-        """Count and log with an entry in the trials ``failed``; Test 1 comes first, its lowest order first."""
+        """Return the count and the log with an entry for the trials ``failed``; Test 1 has priority, with its lowest order."""
         first = above.any(1)
         order = torch.where(first, first_true(above) + 1, 0)
         test = torch.where(first, 1, 2)
@@ -390,10 +414,10 @@ class Multiscale(Wrapper):
     def restart(
         self, state: MultiscaleState, context: Any, horizon: int | None, draw: Draw
     ) -> MultiscaleState:
-        """Refused: epochs from outside would throw the schedule away.
+        """Raise ValueError, because a restart by an outer wrapper would discard the schedule.
 
         Raises:
-            ValueError: always; without a horizon this learner needs no doubling.
+            ValueError: always; this learner is anytime without a horizon and needs no doubling.
         """
         raise ValueError(
             "base=Multiscale restarted from outside, as Doubling does; allowed: Multiscale alone, which is anytime "
@@ -401,5 +425,5 @@ class Multiscale(Wrapper):
         )
 
     def report(self, state: MultiscaleState) -> dict[str, Tensor]:
-        """``restarts``, whether they ``overflow`` the log, and what the base reports of the active thread, R each."""
+        """Return ``restarts``, whether they ``overflow`` the log, and the base's report for the active thread, R each."""
         return super().report(state) | count_restarts(state.restarts)

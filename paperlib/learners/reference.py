@@ -1,4 +1,4 @@
-"""Rules that learn nothing, to compare with.
+"""Reference rules that do not learn, as baselines for comparison.
 
 Letters: R trials, K arms, d dimensions.
 """
@@ -16,31 +16,31 @@ from ..core.validation import LARGEST, check_arms, check_finite, raise_invalid
 
 
 class NoState(NamedTuple):
-    """Nothing is learned."""
+    """State of a rule that does not learn: the sum of its rewards and the number of rounds."""
 
-    total: Tensor  # R, sum of the rewards heard
-    rounds: int  # rounds heard
+    total: Tensor  # R, sum of the observed rewards
+    rounds: int  # number of observed rounds
 
 
 class ReferenceRule:
-    """What such rules share; a subclass is a frozen dataclass with ``select``."""
+    """Base class of the reference rules. A subclass is a frozen dataclass with ``select``."""
 
     wants = "reward"
 
     def init(
         self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
     ) -> NoState:
-        """State before the first round."""
+        """Return the state before the first round."""
         return NoState(torch.zeros(trials, **tkwargs), 0)
 
     def update(
         self, state: NoState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
     ) -> NoState:
-        """Count what was heard."""
+        """Add the observed reward and count the round."""
         return NoState(state.total + reward, state.rounds + 1)
 
     def validate(self, arms: Tensor, arm: Tensor | None, reward: Tensor | None) -> None:
-        """Raise ValueError for arms or rewards that are not finite, or an unknown arm."""
+        """Raise ValueError if arms or rewards are not finite, or the arm does not exist."""
         check_arms(arms, arm)
         if reward is not None:
             check_finite("reward", reward, LARGEST)
@@ -48,23 +48,31 @@ class ReferenceRule:
 
 @frozen_dataclass
 class UniformArm(ReferenceRule):
-    """Draws an arm uniformly, with replacement, in each round.
+    """Uniform random play: in each round one arm is drawn uniformly, with replacement.
 
     Attributes:
-        count: draws among the first ``count`` arms alone, a warm start that leaves the others unseen; None: among all arms.
+        count: draw among the first ``count`` arms only; None to draw among all arms. As a warm start, ``count`` leaves the
+            other arms unobserved.
 
     Raises:
         ValueError: ``count`` is not an integer of at least 1.
+
+    Examples:
+        >>> from paperlib.learners.reference import UniformArm
+        >>> from paperlib.linear import FreshArms
+        >>> from paperlib.play import play
+        >>> play(UniformArm(count=2), FreshArms(dim=3), horizon=10, trials=4)["regret"].shape
+        (4, 10)
     """
 
     count: int | None = fields.whole(None, optional=True)
 
     def select(self, state: NoState, arms: Tensor, draw: Draw) -> tuple[Tensor, NoState]:
-        """R indices from the stream "arm"."""
+        """Return R arm indices, drawn from the stream "arm"."""
         return (draw.uniform("arm") * (self.count or arms.shape[1])).long(), state
 
     def validate(self, arms: Tensor, arm: Tensor | None, reward: Tensor | None) -> None:
-        """Raise ValueError for values that ``ReferenceRule`` refuses, or fewer arms than ``count``."""
+        """Raise ValueError for values that ``ReferenceRule`` rejects, or if there are fewer arms than ``count``."""
         super().validate(arms, arm, reward)
         if self.count is not None and self.count > arms.shape[1]:
             raise_invalid("count", self.count, f"at most the {arms.shape[1]} arms there are")
@@ -72,8 +80,18 @@ class UniformArm(ReferenceRule):
 
 @frozen_dataclass
 class LongestArm(ReferenceRule):
-    """Plays the longest arm, the lowest index among equals: what a pure bonus plays first."""
+    """Always play the arm with the largest norm; ties go to the lowest index.
+
+    This is the first choice of a learner whose index is the exploration bonus alone.
+
+    Examples:
+        >>> from paperlib.learners.reference import LongestArm
+        >>> from paperlib.linear import Circle
+        >>> from paperlib.play import play
+        >>> play(LongestArm(), Circle(arms=4), horizon=10, trials=1)["regret"].shape
+        (1, 10)
+    """
 
     def select(self, state: NoState, arms: Tensor, draw: Draw) -> tuple[Tensor, NoState]:
-        """R indices. ``arms``: R x K x d or 1 x K x d."""
+        """Return R arm indices. ``arms``: R x K x d or 1 x K x d."""
         return argmax_first(arms.square().sum(-1)).expand(state.total.shape[0]), state

@@ -1,6 +1,7 @@
-"""Learners around one learner: their base class, two of them, a check that trials can restart apart, and a log of restarts.
+"""Wrappers around a base learner: their base class, the doubling trick, and a scripted warm start.
 
-Letters: R trials, k numbers of an entry of the log.
+The module also has a check that trials can restart separately, and a log of restarts.
+Letters: R trials, k numbers per entry of the log.
 """
 
 from typing import Any, NamedTuple
@@ -16,31 +17,31 @@ from ..core.streams import Draw, Streams
 from ..core.trees import check_unshared, select_trials, tree_take, tree_where
 from ..core.validation import raise_invalid
 
-LOGGED = 64  # restarts that are logged by trial; the count goes on
+LOGGED = 64  # number of restarts that are logged per trial; the count has no limit
 
 
 def is_learner(x: Any) -> bool:
-    """Whether ``x`` is an instance that chooses actions."""
+    """Return True if ``x`` is an instance (not a class) that chooses actions."""
     return not isinstance(x, type) and hasattr(x, "init") and hasattr(x, "select")
 
 
 def derived_fields_within(part: str, learner: Any) -> tuple[str, ...]:
-    """The ``derived`` fields of a learner whose state is the field ``part`` of another state."""
+    """Return the ``derived`` fields of a learner whose state is stored in the field ``part`` of another state."""
     return tuple(f"{part}.{name}" for name in tags_of(learner).derived)
 
 
 @frozen_dataclass
 class Wrapper:
-    """A learner around ``base``, whose state it keeps as ``state.base``.
+    """Base class of learners around a learner ``base``, whose state is stored in ``state.base``.
 
-    The optional members of a learner are the base's. ``restart`` is defined by each wrapper, because how an epoch begins depends
-    on it. A wrapper whose ``select`` does more than its base's returns tags with ``prepares=True``.
+    The optional members of a learner are forwarded to the base. Only ``restart`` is defined by each wrapper, because the start
+    of an epoch depends on the wrapper. If its ``select`` does more than the base's, its tags must have ``prepares=True``.
 
     Attributes:
         base: any learner.
 
     Raises:
-        ValueError: a base that is no learner.
+        ValueError: ``base`` is not a learner.
     """
 
     base: Learner
@@ -51,82 +52,90 @@ class Wrapper:
 
     @property
     def wants(self) -> str:
-        """What the base hears."""
+        """Kind of feedback that the base needs."""
         return self.base.wants
 
     @property
     def tags(self) -> Tags:
-        """The base's; derived fields are within the state of the wrapper."""
+        """Tags of the base; its derived fields are renamed to fields of the wrapper's state."""
         return tags_of(self.base)._replace(derived=derived_fields_within("base", self.base))
 
     @property
     def optimistic(self):
-        """The base's ``optimistic(state) -> R``; like the base, the wrapper may have none."""
+        """The base's ``optimistic(state) -> R``; the wrapper has this method only if the base has it."""
         bound = self.base.optimistic
         return lambda state: bound(state.base)
 
     def caution(
         self, context: Any, horizon: int | None = None, observed: Observed | None = None
     ) -> str | None:
-        """What the base would warn of."""
+        """Return the warning of the base, or None."""
         return call_optional(self.base, "caution", context, horizon, observed)
 
     def validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
-        """What the base validates.
+        """Validate the values as the base does.
 
         Raises:
-            ValueError: as the base.
+            ValueError: the base rejects the values.
         """
         call_optional(self.base, "validate", context, action, feedback)
 
     def report(self, state: Any) -> dict[str, Tensor]:
-        """The base's, R each."""
+        """Return the report of the base, R each."""
         return self.base.report(state.base) if hasattr(self.base, "report") else {}
 
 
 class DoublingState(NamedTuple):
-    """The base's state within an epoch, and the clock that all trials share."""
+    """State of the base within an epoch, and the clock that all trials share."""
 
     base: Any
-    rounds: int  # rounds heard
-    epoch: int  # m: rounds 2^m .. 2^{m+1} - 1, counted from 1
+    rounds: int  # number of observed rounds
+    epoch: int  # m; it covers the rounds 2^m .. 2^{m+1} - 1, counted from 1
 
 
 @frozen_dataclass
 class Doubling(Wrapper):
-    """A learner of known horizon made anytime: epoch m = 0, 1, ... runs it with horizon 2^m.
+    """Doubling trick: make a learner that needs the horizon anytime; epoch m = 0, 1, ... runs it with horizon 2^m.
 
-    A base with the optional method ``restart`` begins its epochs by it and may carry something
-    over; any other is initialized anew. What it reports is of this epoch and what it carries over.
+    If the base has the optional method ``restart``, that method starts each epoch and may carry information over. Any other
+    base is initialized again. Reports cover the current epoch and the information that was carried over.
     Source: the doubling trick; Chen, Zhang & Karbasi (2019), Algorithm 2.
 
     Attributes:
         base: any learner.
 
     Raises:
-        ValueError: a base that is no learner.
+        ValueError: ``base`` is not a learner.
+
+    Examples:
+        >>> from paperlib.learners.wrapper import Doubling
+        >>> from paperlib.linear import OFUL, Circle
+        >>> from paperlib.play import play
+        >>> learner = Doubling(OFUL(noise=0.1, norm_bound=1.0))
+        >>> play(learner, Circle(noise=0.1), horizon=20, trials=3)["regret"].shape
+        (3, 20)
     """
 
     def init(
         self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs
     ) -> DoublingState:
-        """The base's with horizon 1."""
+        """Initialize the base with horizon 1."""
         return DoublingState(self.base.init(trials, context, 1, draw, **tkwargs), 0, 0)
 
     def select(
         self, state: DoublingState, context: Any, draw: Draw
     ) -> tuple[Tensor, DoublingState]:
-        """The base's choice."""
+        """Return the choice of the base."""
         action, base = self.base.select(state.base, context, draw)
         return action, DoublingState(base, state.rounds, state.epoch)
 
     def update(
         self, state: DoublingState, context: Any, action: Tensor, feedback: Tensor, draw: Draw
     ) -> DoublingState:
-        """The base hears; if the next round opens an epoch, the base begins it."""
+        """Update the base. If the next round starts an epoch, restart the base with the epoch's horizon."""
         base = self.base.update(state.base, context, action, feedback, draw)
         rounds, epoch = state.rounds + 1, state.epoch
-        if rounds + 1 == 2 << epoch:
+        if rounds + 1 == 2 << epoch:  # the next round is 2^{m+1}, the first of epoch m + 1
             epoch += 1
             if hasattr(self.base, "restart"):
                 base = self.base.restart(base, context, 1 << epoch, draw)
@@ -137,24 +146,33 @@ class Doubling(Wrapper):
 
 
 class Script(NamedTuple):
-    """The base's state, the state in which the dictating learner started, and the clock."""
+    """State of the base, initial state of the learner that chooses the first actions, and the clock."""
 
     base: Any
     script: Any
-    rounds: int  # rounds heard
+    rounds: int  # number of observed rounds
 
 
 @frozen_dataclass
 class Scripted(Wrapper):
-    """The base learner hears every round, but another learner chooses its first actions: a warm start, or a fixed design.
+    """Warm start or fixed design: another learner chooses the first actions, and the base observes every round.
 
     Attributes:
-        base: any learner that learns of other actions than its own.
-        actions: a learner whose choices are played. It hears nothing, so that one that draws its arms fits, such as ``UniformArm``.
-        rounds: how many rounds are dictated.
+        base: any learner that can learn from actions that it did not choose.
+        actions: the learner that chooses the first actions. It receives no feedback; for example, use ``UniformArm``.
+        rounds: number of rounds in which ``actions`` chooses.
 
     Raises:
-        ValueError: a base that is no learner or learns of its own actions only, or actions that are no learner.
+        ValueError: ``base`` or ``actions`` is not a learner, or ``base`` learns only from actions that it chose.
+
+    Examples:
+        >>> from paperlib.learners.reference import UniformArm
+        >>> from paperlib.learners.wrapper import Scripted
+        >>> from paperlib.linear import OFUL, Circle
+        >>> from paperlib.play import play
+        >>> learner = Scripted(OFUL(noise=0.1, norm_bound=1.0), UniformArm(count=3), rounds=5)
+        >>> play(learner, Circle(noise=0.1), horizon=20, trials=2)["regret"].shape
+        (2, 20)
     """
 
     actions: Learner
@@ -171,7 +189,10 @@ class Scripted(Wrapper):
 
     @property
     def tags(self) -> Tags:
-        """The base's, with the derived fields of the learner that dictates. The arms are fixed where they are for one of both."""
+        """Tags of the base, with the derived fields of ``actions`` added.
+
+        The arms must be fixed if either learner requires it.
+        """
         base = super().tags
         return base._replace(
             fixed_arms=base.fixed_arms or tags_of(self.actions).fixed_arms,
@@ -179,22 +200,22 @@ class Scripted(Wrapper):
         )
 
     def validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
-        """What the base and the learner that dictates validate.
+        """Validate the values as the base and ``actions`` do.
 
         Raises:
-            ValueError: as those learners.
+            ValueError: one of the two learners rejects the values.
         """
         super().validate(context, action, feedback)
         call_optional(self.actions, "validate", context, None, None)
 
     def init(self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs) -> Script:
-        """The base's, and that of the learner that dictates, which stays as it is."""
+        """Return the states of the base and of ``actions``; the latter never changes."""
         begin = lambda learner: learner.init(trials, context, horizon, draw, **tkwargs)
         return Script(begin(self.base), begin(self.actions), 0)
 
     def select(self, state: Script, context: Any, draw: Draw) -> tuple[Tensor, Script]:
-        """The dictated action while there is one, else the base's. Returns R indices."""
-        # the base chooses in every round, because its update may need what its choice prepares
+        """Return R arm indices, chosen by ``actions`` in the first ``rounds`` rounds and by the base afterwards."""
+        # The base chooses in every round, because its update may need values that its choice computes.
         action, base = self.base.select(state.base, context, draw)
         if state.rounds < self.rounds:
             action, _ = self.actions.select(state.script, context, draw)
@@ -203,7 +224,7 @@ class Scripted(Wrapper):
     def update(
         self, state: Script, context: Any, action: Tensor, feedback: Tensor, draw: Draw
     ) -> Script:
-        """The base hears of every round."""
+        """Update the base in every round, whichever learner chose the action."""
         base = self.base.update(state.base, context, action, feedback, draw)
         return Script(base, state.script, state.rounds + 1)
 
@@ -211,22 +232,22 @@ class Scripted(Wrapper):
 def check_restart(
     base: Any, state: Any, trials: int, context: Any, **tkwargs
 ) -> tuple[Any, Any, Any, Draw]:
-    """Check that trials of a base can restart apart.
+    """Check that the trials of a base learner can restart separately.
 
-    One trial more than R restarts, with draws of its own, because with one trial a shared row looks like its own, and with two
-    a tensor may have two rows by chance.
+    The check restarts R + 1 trials with their own random streams. The reason is that with one trial a shared row cannot be
+    distinguished from the trial's own row, and with two trials a tensor may have two rows by chance.
 
     Args:
         base: the learner.
-        state: as its ``init`` returns it for R = ``trials``.
+        state: the state that ``init`` returns for R = ``trials``.
         trials: R.
-        context: of the first round.
+        context: context of the first round.
 
     Returns:
-        The learner, the context, the fresh state and the draws, each of R + 1 trials.
+        The learner, the context, the fresh state and the draws, each for R + 1 trials.
 
     Raises:
-        ValueError: a leaf that is no tensor of a row a trial, or a ``restart`` that returns another kind of state.
+        ValueError: a leaf of the state is not a tensor with one row per trial, or ``restart`` returns another kind of state.
     """
     name, rows = type(base).__name__, [*range(trials), 0]
     base, context, count = (
@@ -256,12 +277,13 @@ def empty_log(trials: int, *entry: int, device: torch.device) -> tuple[Tensor, T
 
 
 def log_restart(count: Tensor, log: Tensor, entry: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Count and log after a restart in the trials of ``mask``, R bool. ``entry``: R (x k)."""
+    """Return the count and the log after a restart in the trials of ``mask``, R bool. ``entry``: R (x k)."""
+    # Entry number ``count`` is the next free one. Beyond LOGGED restarts no entry matches, and only the count goes on.
     here = (arange_like(LOGGED, log) == count[:, None]) & mask[:, None]
     here = here.reshape(*here.shape, *[1] * (log.dim() - 2))
     return count + mask, torch.where(here, entry[:, None], log)
 
 
 def count_restarts(count: Tensor) -> dict[str, Tensor]:
-    """``restarts``, and whether they ``overflow`` the log, R each."""
+    """Return the number of ``restarts``, and whether they ``overflow`` the log, R each."""
     return {"restarts": count, "overflow": count > LOGGED}

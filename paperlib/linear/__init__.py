@@ -1,4 +1,4 @@
-"""Linear bandits with a self-normalized confidence ellipsoid.
+"""Linear bandits with self-normalized confidence ellipsoids.
 
 Source: Abbasi-Yadkori, Pal & Szepesvari, "Improved Algorithms for Linear Stochastic Bandits" (2011).
 """
@@ -10,9 +10,9 @@ from .problems import Circle, FreshArms
 __all__ = [
     "OFUL",  # the paper's method
     "ConfidenceBall",  # Dani, Hayes & Kakade (2008)
-    "UniformArm",  # reference: draws an arm
-    "Circle",  # directions of the plane: the paper's experiment
-    "FreshArms",  # fresh arms each round
+    "UniformArm",  # reference: uniform random play
+    "Circle",  # arms are directions of the plane, as in the paper's experiment
+    "FreshArms",  # new random arms in each round
 ]
 
 CHOICES = [

@@ -1,8 +1,8 @@
 """OFUL and ConfidenceBall: optimism in the face of uncertainty, with an ellipsoid around the ridge estimate.
 
 Source: Abbasi-Yadkori, Pal & Szepesvari (2011), "Improved Algorithms for Linear Stochastic Bandits": the algorithm OFUL with
-the confidence ellipsoid of Theorem 2. The radius of ConfidenceBall is that of Dani, Hayes & Kakade (2008), "Stochastic Linear
-Optimization under Bandit Feedback", as the authors quote it beside their Theorem 2, in our reading.
+the confidence ellipsoid of Theorem 2. ConfidenceBall uses the radius of Dani, Hayes & Kakade (2008), "Stochastic Linear
+Optimization under Bandit Feedback". We take this radius from the authors' quotation next to their Theorem 2, in our reading.
 Letters: R trials, K arms, d dimensions; S norm bound, V_t = lambda I + sum_{s <= t} x_s x_s^T.
 """
 
@@ -29,7 +29,7 @@ from ..core.validation import CONDITION, LARGEST, check_arms, check_finite
 
 
 class OFULState(NamedTuple):
-    """What t rounds have taught; its size does not depend on t."""
+    """Sufficient statistics of t rounds; their size does not depend on t."""
 
     theta: Tensor  # R x d, ridge estimate V_t^{-1} sum r_s x_s
     moment: Tensor  # R x d, sum r_s x_s
@@ -40,10 +40,10 @@ class OFULState(NamedTuple):
 
 
 class EllipsoidLearner:
-    """Optimism over an ellipsoid around the ridge estimate.
+    """Base class of optimism over an ellipsoid around the ridge estimate.
 
-    A subclass is a frozen dataclass with these fields, and has a ``radius(state)``: R, that of the ellipsoid in the
-    norm of V_t, without ``scale``.
+    A subclass is a frozen dataclass with these fields. Its ``radius(state)`` returns the radius of the ellipsoid in the norm
+    of V_t, R, before it is multiplied by ``scale``.
     """
 
     noise: float
@@ -55,8 +55,10 @@ class EllipsoidLearner:
     wants = "reward"
 
     def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
-        """Raise ValueError for arms or rewards that are not finite, or an unknown arm."""
-        check_arms(context, action)  # Theorem 2 asks for no bound on the arms' norms
+        """Raise ValueError if arms or rewards are not finite, the arm does not exist, or a norm is too large for ``ridge``."""
+        # Theorem 2 requires no bound on the norms of the arms. The check below is about floating point only: with a condition
+        # number beyond CONDITION the inverse of V_t has few correct digits.
+        check_arms(context, action)
         square = context.square().sum(-1)
         if context.device.type != "meta" and not bool((square <= CONDITION * self.ridge).all()):
             raise ValueError(
@@ -69,7 +71,10 @@ class EllipsoidLearner:
     def caution(
         self, context: Tensor, horizon: int | None = None, observed: Observed | None = None
     ) -> str | None:
-        """Warn of a reward that contradicts noise and norm bound: |x^T theta*| <= S ||x||, and the noise is R-sub-Gaussian."""
+        """Return a warning if a reward contradicts ``noise`` and ``norm_bound``, else None.
+
+        In the model x^T theta* is at most S ||x|| in absolute value, and the noise is R-sub-Gaussian.
+        """
         if observed is None:
             return None
         x = take_arm(context, observed.action)
@@ -79,20 +84,21 @@ class EllipsoidLearner:
 
     @property
     def declared(self) -> str:
-        """The arguments that bound the rewards."""
+        """Text of the warning that names the arguments which bound the rewards."""
         return f"noise={self.noise!r} and norm_bound={self.norm_bound!r}"
 
     def init(
         self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
     ) -> OFULState:
-        """V_0 = lambda I; the horizon is not used."""
+        """Return the state with V_0 = lambda I; the horizon is not used."""
         d = arms.shape[-1]
         eye, zero = torch.eye(d, **tkwargs).repeat(trials, 1, 1), torch.zeros(trials, d, **tkwargs)
         return OFULState(zero, zero, self.ridge * eye, eye / self.ridge, zero[:, 0], 0)
 
     def select(self, state: OFULState, arms: Tensor, draw: Draw) -> tuple[Tensor, OFULState]:
-        """argmax_x max_theta x^T theta over the ellipsoid = x^T theta_t + radius ||x||_{V_t^{-1}}; ties, up to rounding, to the lowest index.
+        """Return argmax_x max_theta x^T theta over the ellipsoid; the maximum over theta is x^T theta_t + radius ||x||_{V_t^{-1}}.
 
+        Ties, up to rounding, go to the lowest index.
         ``arms``: R x K x d or 1 x K x d. Returns R arm indices.
         """
         mean, bonus = arm_dot(arms, state.theta), mahalanobis_norm(arms, state.covariance)
@@ -102,38 +108,47 @@ class EllipsoidLearner:
     def update(
         self, state: OFULState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
     ) -> OFULState:
-        """Ridge regression with one more row. ``arm``: R; ``reward``: R."""
+        """Add one observation to the ridge regression. ``arm``: R; ``reward``: R."""
         _, moment, V, C, log_det, rounds = state
         x = take_arm(arms, arm)
         v = matvec(C, x)
         q = (x * v).sum(-1)  # ||x||^2 in the norm of V_t^{-1}
         moment = torch.addcmul(moment, x, reward.unsqueeze(1))
         V = add_rank_one(V, x, torch.ones_like(q))
-        # Sherman-Morrison
+        # Sherman-Morrison needs O(d^2) operations. Its rounding errors add up, so V_t is inverted every ``refresh`` rounds.
         C = (
             invert_spd(V)
             if (rounds + 1) % self.refresh == 0
             else add_rank_one(C, v, -1.0 / (1.0 + q))
         )
+        # The determinant lemma: det V_t = det V_{t-1} (1 + ||x||^2 in the norm of V_{t-1}^{-1}).
         return OFULState(matvec(C, moment), moment, V, C, log_det + q.log1p(), rounds + 1)
 
 
 @frozen_dataclass
 class OFUL(EllipsoidLearner):
-    """Optimism with the self-normalized confidence ellipsoid.
+    """Linear bandit by optimism with the self-normalized confidence ellipsoid.
 
-    Source: Abbasi-Yadkori, Pal & Szepesvari (2011), algorithm OFUL; the radius is Theorem 2's.
+    Source: Abbasi-Yadkori, Pal & Szepesvari (2011), algorithm OFUL with the radius of Theorem 2.
 
     Attributes:
         noise: R > 0, the noise is R-sub-Gaussian.
         norm_bound: S > 0, bound on ||theta*||_2.
         delta: in (0, 1], failure probability of all ellipsoids together.
-        ridge: lambda > 0.
-        scale: practical, multiplies the radius: 1 is the theory, 0 is greedy.
-        refresh: rounds between two inversions of V_t afresh; in between the inverse is updated.
+        ridge: lambda > 0, regularization.
+        scale: factor of the radius for practical use. 1 satisfies the theory, and 0 is greedy play.
+        refresh: number of rounds between two inversions of V_t; in between the inverse is updated.
 
     Raises:
-        ValueError: a value out of range.
+        ValueError: a value is out of range.
+
+    Examples:
+        >>> from paperlib.linear import OFUL, Circle, UniformArm
+        >>> from paperlib.play import play
+        >>> oful = play(OFUL(noise=0.1, norm_bound=1.0), Circle(noise=0.1), horizon=200, trials=4)
+        >>> uniform = play(UniformArm(), Circle(noise=0.1), horizon=200, trials=4)
+        >>> bool(oful["regret"][:, -1].mean() < 0.5 * uniform["regret"][:, -1].mean())
+        True
     """
 
     noise: float = fields.positive()
@@ -144,7 +159,7 @@ class OFUL(EllipsoidLearner):
     refresh: int = fields.whole(4096)
 
     def radius(self, state: OFULState) -> Tensor:
-        """R sqrt(2 ln(det(V_t)^{1/2} det(lambda I)^{-1/2} / delta)) + lambda^{1/2} S, Theorem 2."""
+        """Return R sqrt(2 ln(det(V_t)^{1/2} det(lambda I)^{-1/2} / delta)) + lambda^{1/2} S, the radius of Theorem 2, R."""
         return (
             self.noise * (state.log_det + 2 * math.log(1 / self.delta)).sqrt()
             + math.sqrt(self.ridge) * self.norm_bound
@@ -153,16 +168,24 @@ class OFUL(EllipsoidLearner):
 
 @frozen_dataclass
 class ConfidenceBall(EllipsoidLearner):
-    """Optimism with the radius of Dani, Hayes & Kakade (2008), whose rule starts from ||theta*|| <= 1 and lambda = 1.
+    """Linear bandit by optimism with the confidence radius of Dani, Hayes & Kakade (2008).
+
+    Their rule assumes ||theta*|| <= 1 and lambda = 1.
 
     Attributes:
         noise: R > 0, scale of the noise.
         delta: in (0, 1], failure probability.
-        scale: practical, multiplies the radius.
-        refresh: rounds between two inversions of V_t afresh.
+        scale: factor of the radius for practical use.
+        refresh: number of rounds between two inversions of V_t.
 
     Raises:
-        ValueError: a value out of range.
+        ValueError: a value is out of range.
+
+    Examples:
+        >>> from paperlib.linear import ConfidenceBall, FreshArms
+        >>> from paperlib.play import play
+        >>> play(ConfidenceBall(noise=0.1), FreshArms(dim=3), horizon=50, trials=2)["regret"].shape
+        (2, 50)
     """
 
     noise: float = fields.positive()
@@ -170,17 +193,17 @@ class ConfidenceBall(EllipsoidLearner):
     scale: float = fields.nonnegative(1.0)
     refresh: int = fields.whole(4096)
     ridge = 1.0
-    norm_bound = 1.0  # as the source assumes; neither is a setting
+    norm_bound = 1.0  # The source assumes these two values, so they are not parameters.
 
     @property
     def declared(self) -> str:
-        """The argument that bounds the rewards, and the norm that the method takes for granted."""
+        """The argument that bounds the rewards, and the norm bound that the method assumes."""
         return f"noise={self.noise!r} and ||theta*|| <= 1"
 
     def radius(self, state: OFULState) -> Tensor:
-        """R max{sqrt(128 d ln t ln(t^2 / delta)), (8/3) ln(t^2 / delta)} with t = 1, 2, ... the round about to be played, R.
+        """Return R max{sqrt(128 d ln t ln(t^2 / delta)), (8/3) ln(t^2 / delta)}, R, where t = 1, 2, ... is the round to be played.
 
-        It is the same in all trials, because it depends on the number of rounds and not on the arms.
+        It is equal in all trials, because it depends on the number of rounds and not on the arms.
         """
         t, d = state.rounds + 1, state.theta.shape[-1]
         risk = math.log(t * t / self.delta)

@@ -1,4 +1,4 @@
-"""A box in the user's coordinates, as the context of a search for a maximum.
+"""Box constraints in the user's coordinates, which are the context of global optimization.
 
 Shapes: R trials, N points, d dimensions; a leading 1 means that the trials share the box.
 """
@@ -10,22 +10,33 @@ from torch import Tensor
 
 from ..core.validation import LARGEST, SINGLE, check_array, check_finite, raise_invalid
 
-OUTSIDE = 1e-9  # of a side: what rounding may put a point outside
-MOST_OUTSIDE = 1e-3  # of a side, where float32 has few numbers in it
+# Fractions of a side by which rounding may move a point outside the box.
+OUTSIDE = 1e-9
+MOST_OUTSIDE = 1e-3  # the largest tolerance, used where float32 has few numbers within the side
 
 
 class Bounds(NamedTuple):
-    """lo <= x <= hi by coordinate; ``project_scaled`` maps it to [-1, 1]^d, ``native`` back."""
+    """Box constraints lo <= x <= hi; ``scaled`` maps the box to [-1, 1]^d, and ``native`` maps it back.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.maths.bounds import Bounds
+        >>> bounds = Bounds.of([0, 10], [4, 20])
+        >>> bounds.scaled(torch.tensor([[1.0, 15.0]])).tolist()
+        [[-0.5, 0.0]]
+        >>> bounds.native(torch.tensor([[-1.0, 1.0]])).tolist()
+        [[0.0, 20.0]]
+    """
 
     lo: Tensor  # 1 x d or R x d
     hi: Tensor  # 1 x d or R x d
 
     @classmethod
     def of(cls, lo: Any, hi: Any, **tkwargs) -> "Bounds":
-        """One box for all trials from two lists of d numbers.
+        """Build one box for all trials from two lists of d numbers.
 
         Raises:
-            ValueError: not d numbers each, or no box, see ``check_bounds``.
+            ValueError: the lists do not have d numbers each, or do not form a box (see ``check_bounds``).
         """
         sides = [check_array(name, values) for name, values in (("lo", lo), ("hi", hi))]
         if sides[0].ndim != 1 or sides[0].shape != sides[1].shape:
@@ -37,40 +48,41 @@ class Bounds(NamedTuple):
 
     @classmethod
     def cube(cls, dim: int, half: float = 1.0, **tkwargs) -> "Bounds":
-        """[-half, half]^dim."""
+        """Return the cube [-half, half]^dim."""
         side = torch.full((1, dim), half, **{"dtype": torch.float64} | tkwargs)
         return cls(-side, side)
 
     @property
     def dim(self) -> int:
-        """d."""
+        """Number of dimensions, d."""
         return self.lo.shape[-1]
 
     def _along(self, x: Tensor) -> tuple[Tensor, Tensor]:
         return (self.lo.unsqueeze(1), self.hi.unsqueeze(1)) if x.dim() == 3 else (self.lo, self.hi)
 
     def scaled(self, x: Tensor) -> Tensor:
-        """To [-1, 1]^d. ``x``: R x d or R x N x d."""
+        """Map points of the box to [-1, 1]^d; points outside are clamped. ``x``: R x d or R x N x d."""
         lo, hi = self._along(x)
         return (2 * ((x - lo) / (hi - lo)) - 1).clamp(-1.0, 1.0)
 
     def native(self, u: Tensor) -> Tensor:
-        """From [-1, 1]^d. ``u``: R x d or R x N x d."""
+        """Map points of [-1, 1]^d to the box. ``u``: R x d or R x N x d."""
         lo, hi = self._along(u)
-        # lo + (hi - lo) may round past hi
+        # The result is clamped because lo + (hi - lo) may round past hi.
         return torch.minimum(torch.maximum(lo + (hi - lo) * ((u + 1) / 2), lo), hi)
 
 
 def check_bounds(bounds: Any, x: Tensor | None = None, name: str = "action") -> None:
-    """Check a box, and points of it.
+    """Check that ``bounds`` is a box, and that the points ``x`` lie in it.
 
     Args:
-        x: R x d, or None.
-        name: what the points are called.
+        bounds: the box to check.
+        x: points, R x d, or None to check the box only.
+        name: name of the points in error messages.
 
     Raises:
-        ValueError: no ``Bounds`` of two tensors 1 x d or R x d with d >= 1; sides that are not finite or up to 1e30 in size; lo >= hi in a
-            coordinate; points of another shape, not finite, or outside.
+        ValueError: ``bounds`` is not a ``Bounds`` of two tensors 1 x d or R x d with d >= 1; a bound is not finite or exceeds
+            1e30 in absolute value; lo >= hi in a coordinate; the points have another shape, are not finite, or lie outside.
     """
     if not isinstance(bounds, Bounds):
         raise_invalid(
@@ -86,7 +98,7 @@ def check_bounds(bounds: Any, x: Tensor | None = None, name: str = "action") -> 
     if x is not None and not (x.dim() == 2 and x.shape[1] == bounds.dim and len(lo) in (1, len(x))):
         R = "R" if len(lo) == 1 else len(lo)
         raise_invalid(f"{name}.shape", tuple(x.shape), f"{R} x {bounds.dim}")
-    if lo.device.type == "meta":
+    if lo.device.type == "meta":  # meta tensors have shapes but no values to check
         return
     for side, values in (("lo", lo), ("hi", hi)):
         check_finite(side, values, LARGEST)
@@ -95,6 +107,7 @@ def check_bounds(bounds: Any, x: Tensor | None = None, name: str = "action") -> 
         raise_invalid(f"lo[{j}], hi[{j}]", (lo[row, j].item(), hi[row, j].item()), "lo below hi")
     if x is None or x.device.type == "meta":
         return
+    # Data often come in float32, so the tolerance includes its rounding error, up to MOST_OUTSIDE.
     side, single = hi - lo, SINGLE * torch.maximum(lo.abs(), hi.abs())
     slack = OUTSIDE * side + torch.minimum(single, MOST_OUTSIDE * side)
     inside = (x >= lo - slack) & (x <= hi + slack)

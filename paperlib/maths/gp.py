@@ -1,9 +1,9 @@
-"""Gaussian processes: kernels, the exact posterior, and the kernel of maximum likelihood.
+"""Gaussian processes: kernels, the exact posterior, and maximum-likelihood estimation of the kernel.
 
-A kernel is a frozen dataclass with ``kernel(X, Y)``, ``... x n x d`` and ``... x m x d`` to ``... x n x m``, and
-``kernel.diag(X)``, ``... x n``. One of finite rank says so in ``kernel_rank(dim)``.
+A kernel is a frozen dataclass with two methods. ``kernel(X, Y)`` maps ``... x n x d`` and ``... x m x d`` to
+``... x n x m``, and ``kernel.diag(X)`` returns ``... x n``. A kernel of finite rank also has ``rank(dim)``.
 Source: Rasmussen & Williams, "Gaussian Processes for Machine Learning" (2006), chapters 2, 4 and 5.
-Letters: R trials lead, U points, d dimensions; of the likelihood n observations, C = K + noise^2 I.
+Letters: R trials (the leading dimension), U points, d dimensions. In the likelihood: n observations, C = K + noise^2 I.
 """
 
 import math
@@ -20,15 +20,18 @@ from ..core import fields
 from ..core.describe import frozen_dataclass
 from ..core.validation import LARGEST, SMALLEST, check_array, check_positive, raise_invalid
 
-PROBE = 64  # points on which a kernel is looked at before it is used, evenly spaced
-STARTS = (0.1, 0.3, 1.0)  # lengthscales to begin with, of the spread of the points
-RANGE = (1e-3, 1e3)  # factors of the start within which is searched
-JITTER = 1e-10  # Departure: added to the variance of the noise, so that equal points factor where there is none; absolute, as the prior's variance 1
-LEAST = 1e-6  # standard deviation of rewards from which the noise's start is taken; absolute, as the prior's variance 1
+PROBE = 64  # number of evenly spaced points that the check of a kernel uses
+STARTS = (0.1, 0.3, 1.0)  # initial lengthscales, as fractions of the range of the points
+RANGE = (1e-3, 1e3)  # search interval, as factors of the initial value
+# Departure: this constant is added to the noise variance, so that the covariance of equal points can be factored without noise.
+# It is absolute, because the prior variance is 1.
+JITTER = 1e-10
+# Lower limit on the rewards' standard deviation when the initial noise is computed; absolute, because the prior variance is 1.
+LEAST = 1e-6
 
 
 class Kernel(Protocol):
-    """A covariance function. ``kernel_rank(dim)`` is optional: the dimension of its feature space, None for infinite."""
+    """A covariance function. The optional ``rank(dim)`` returns the dimension of its feature space, None if it is infinite."""
 
     def __call__(self, X: Tensor, Y: Tensor) -> Tensor: ...
     def diag(self, X: Tensor) -> Tensor: ...
@@ -36,32 +39,41 @@ class Kernel(Protocol):
 
 @frozen_dataclass
 class RBF:
-    """exp(-gamma ||x - y||^2), of lengthscale 1 / sqrt(2 gamma); or exp(-sum_j gamma_j (x_j - y_j)^2).
+    """Squared exponential kernel exp(-gamma ||x - y||^2), of lengthscale 1 / sqrt(2 gamma).
+
+    With one gamma per dimension it is exp(-sum_j gamma_j (x_j - y_j)^2).
 
     Attributes:
-        gamma: > 0, half the inverse squared lengthscale; a tuple: one for each dimension.
+        gamma: > 0, half the inverse squared lengthscale. A tuple has one value per dimension.
 
     Raises:
-        ValueError: gamma is none of both, or is for another number of dimensions than the points have.
+        ValueError: gamma is neither a number nor a tuple of numbers, or has another number of dimensions than the points.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.maths.gp import RBF
+        >>> X = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
+        >>> RBF.of(0.5)(X, X).round(decimals=3).tolist()
+        [[1.0, 0.135], [0.135, 1.0]]
     """
 
     gamma: float | tuple[float, ...]
 
     def __post_init__(self):
-        # an empty tuple is refused as what is no number
+        # An empty tuple goes to the check for a number, which rejects it.
         each = self.gamma if isinstance(self.gamma, tuple) and self.gamma else (self.gamma,)
         for value in each:
             check_positive("gamma", value)
 
     @classmethod
     def of(cls, *lengthscales: float) -> "RBF":
-        """From one lengthscale, or from one for each dimension."""
+        """Return the kernel of one lengthscale, or of one lengthscale per dimension."""
         each = [check_positive("lengthscales", value) for value in lengthscales]
         gamma = tuple(0.5 / value**2 for value in each)
         return cls(gamma[0] if len(gamma) == 1 else gamma)
 
     def gammas(self, dim: int) -> tuple[float, ...]:
-        """gamma of each of ``dim`` dimensions."""
+        """Return gamma for each of ``dim`` dimensions."""
         if not isinstance(self.gamma, tuple):
             return (self.gamma,) * dim
         if len(self.gamma) != dim:
@@ -72,13 +84,14 @@ class RBF:
 
     def __call__(self, X: Tensor, Y: Tensor) -> Tensor:
         gammas = self.gammas(X.shape[-1])
-        if len(gammas) < 8:  # by differences, dimension by dimension
+        # With few dimensions we compute exact differences, one dimension at a time.
+        if len(gammas) < 8:
             square = 0.0
             for j, gamma in enumerate(gammas):
                 difference = X[..., j].unsqueeze(-1) - Y[..., j].unsqueeze(-2)
                 square = difference.square_().mul_(-gamma).add_(square)
             return square.exp_()
-        # products lose the digits that the points share
+        # ||x||^2 + ||y||^2 - 2 x^T y loses the leading digits that all points share. Therefore we subtract one point first.
         X, Y = (X - (origin := Y.reshape(-1, Y.shape[-1])[:1]), Y - origin)
         root = torch.tensor(gammas, dtype=X.dtype, device=X.device).sqrt_()
         X, Y = X * root, Y * root
@@ -96,15 +109,22 @@ class Matern:
     """Matern kernel of smoothness 1/2, 3/2 or 5/2.
 
     Attributes:
-        nu: 0.5, 1.5 or 2.5.
+        nu: smoothness, 0.5, 1.5 or 2.5.
         lengthscale: > 0.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.maths.gp import Matern
+        >>> X = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
+        >>> Matern(nu=0.5)(X, X).round(decimals=3).tolist()
+        [[1.0, 0.368], [0.368, 1.0]]
     """
 
     nu: float = fields.one_of((0.5, 1.5, 2.5), 2.5)
     lengthscale: float = fields.positive(1.0)
 
     def __call__(self, X: Tensor, Y: Tensor) -> Tensor:
-        # by differences: the faster form by products loses half of the digits near zero
+        # The faster form of cdist by matrix products loses half of the digits near zero.
         r = torch.cdist(X, Y, compute_mode="donot_use_mm_for_euclid_dist")
         r = r * (math.sqrt(2 * self.nu) / self.lengthscale)
         polynomial = {0.5: 1.0, 1.5: 1 + r, 2.5: 1 + r + r.square() / 3}[self.nu]
@@ -116,7 +136,13 @@ class Matern:
 
 @frozen_dataclass
 class Linear:
-    """x^T y: Gaussian-process bandits with it are linear bandits."""
+    """Linear kernel x^T y; a Gaussian-process bandit with this kernel is a linear bandit.
+
+    Examples:
+        >>> from paperlib.maths.gp import Linear, kernel_rank
+        >>> kernel_rank(Linear(), dim=3)
+        3
+    """
 
     def __call__(self, X: Tensor, Y: Tensor) -> Tensor:
         return X @ Y.mT
@@ -125,16 +151,23 @@ class Linear:
         return X.square().sum(-1)
 
     def rank(self, dim: int) -> int:
-        """d."""
+        """Return the rank, d."""
         return dim
 
 
 @frozen_dataclass
 class FunctionKernel:
-    """Any function ``... x n x d, ... x m x d -> ... x n x m`` as a kernel; its diagonal is taken point by point.
+    """Kernel from a function ``... x n x d, ... x m x d -> ... x n x m``; the diagonal is computed point by point.
 
     Attributes:
-        function: symmetric and positive semidefinite.
+        function: a symmetric, positive semidefinite function.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.maths.gp import FunctionKernel
+        >>> kernel = FunctionKernel(lambda X, Y: (1 + X @ Y.mT) ** 2)  # polynomial kernel
+        >>> kernel.diag(torch.tensor([[1.0], [2.0]])).tolist()
+        [4.0, 25.0]
     """
 
     function: Callable[[Tensor, Tensor], Tensor]
@@ -152,15 +185,16 @@ class FunctionKernel:
 
 
 def kernel_rank(kernel: Kernel, dim: int) -> int | None:
-    """Dimension of the kernel's feature space where that is finite and known."""
+    """Return the dimension of the kernel's feature space, or None if it is infinite or unknown."""
     return kernel.rank(dim) if hasattr(kernel, "rank") else None
 
 
 def check_kernel(kernel: Kernel, X: Tensor) -> None:
-    """Look at the kernel's diagonal, and at all of it on some of the points. ``X``: ... x n x d.
+    """Check the kernel's diagonal on all points, and its matrix on up to 64 of them. ``X``: ... x n x d.
 
     Raises:
-        ValueError: values that are not finite, of the wrong shape or asymmetric, a negative or unequal diagonal, or a negative eigenvalue.
+        ValueError: values are not finite, of the wrong shape or asymmetric; the diagonal is negative or inconsistent with the
+            matrix; or an eigenvalue is negative.
     """
     if X.device.type == "meta":
         return
@@ -195,7 +229,7 @@ def check_kernel(kernel: Kernel, X: Tensor) -> None:
 
 
 def _valued(kernel: Kernel, function: Callable, *points: Tensor) -> Tensor:
-    """``function(*points)``, of a kernel, or ValueError where that is no tensor of numbers to compute with."""
+    """Return ``function(*points)``, a method of a kernel; raise ValueError unless it is a tensor of finite numbers."""
     try:
         found = function(*points)
     except Exception as error:
@@ -213,30 +247,40 @@ def _valued(kernel: Kernel, function: Callable, *points: Tensor) -> Tensor:
 
 
 class Posterior(NamedTuple):
-    """Mean and variance of f."""
+    """Posterior mean and variance of f at A points."""
 
     mean: Tensor  # R x A
     variance: Tensor  # R x A
-    failed: Tensor  # R bool: the points' covariance did not factor
+    failed: Tensor  # R bool, True if the Cholesky factorization failed
     factor: Tensor  # R x U x U, Cholesky factor of sqrt(n) K sqrt(n) + lambda I
 
 
 def exact_posterior(
     kernel: Kernel, points: Tensor, count: Tensor, total: Tensor, ridge: float, at: Tensor
 ) -> Posterior:
-    """Posterior of a Gaussian process from repeated observations of U points, with noise variance ``ridge``.
+    """Return the posterior of a Gaussian process from repeated observations of U points, with noise variance ``ridge``.
 
-    Observations of one point enter by their number and sum: sqrt(n) scales its row, so that a point never observed
-    drops out by itself. Source: Rasmussen & Williams (2006), (2.25), (2.26).
+    The observations of a point enter through their number n and their sum. The point's row is scaled by sqrt(n).
+    Therefore an unobserved point (n = 0) has no effect. Source: Rasmussen & Williams (2006), (2.25), (2.26).
 
     Args:
+        kernel: the prior covariance.
         points: R x U x d or 1 x U x d.
-        count: n, R x U, observations of each.
-        total: R x U, their sums.
-        ridge: lambda > 0.
-        at: R x A x d or 1 x A x d.
+        count: n, R x U, number of observations of each point.
+        total: R x U, sum of the observations of each point.
+        ridge: lambda > 0, the noise variance.
+        at: R x A x d or 1 x A x d, the points where the posterior is evaluated.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.maths.gp import RBF, exact_posterior
+        >>> X = torch.tensor([[[0.0], [1.0]]], dtype=torch.float64)
+        >>> count, total = torch.tensor([[4, 0]]), torch.tensor([[2.0, 0.0]]).double()
+        >>> exact_posterior(RBF(0.5), X, count, total, ridge=0.1, at=X).mean.round(decimals=2).tolist()
+        [[0.49, 0.3]]
     """
-    weight = count.to(total.dtype).sqrt()  # the root of an integer would be float32
+    # We cast first, because the square root of an integer tensor is float32.
+    weight = count.to(total.dtype).sqrt()
     gram = kernel(points, points) * weight.unsqueeze(1) * weight.unsqueeze(2)
     factor, info = torch.linalg.cholesky_ex(
         gram + ridge * torch.eye(gram.shape[-1], dtype=gram.dtype, device=gram.device)
@@ -244,16 +288,17 @@ def exact_posterior(
     cross = kernel(points, at) * weight.unsqueeze(2)
     half = torch.linalg.solve_triangular(factor, cross, upper=False)
     scaled = (total / weight.clamp(min=1.0)).unsqueeze(2)
+    # The mean is (2.25) and the variance is (2.26), both through the Cholesky factor.
     mean = (torch.linalg.solve_triangular(factor, scaled, upper=False) * half).sum(1)
     variance = (kernel.diag(at) - half.square().sum(1)).clamp(min=0.0)
     return Posterior(mean, variance, info != 0, factor)
 
 
-# Maximum likelihood -------------------------------------------------------------------------------------------
+# Maximum likelihood -----------------------------------------------------------------------------------------
 
 
 class MaximumLikelihoodFit(NamedTuple):
-    """A kernel, the standard deviation of the noise, and the logarithm of the likelihood that they have."""
+    """A kernel, the standard deviation of the noise, and their log marginal likelihood."""
 
     kernel: RBF
     noise: float
@@ -261,18 +306,29 @@ class MaximumLikelihoodFit(NamedTuple):
 
 
 def maximum_likelihood(points, rewards, noise: float | None = None) -> MaximumLikelihoodFit:
-    """The lengthscale of each dimension and the noise that maximize the marginal likelihood; O(n^3) a step.
+    """Fit the RBF lengthscale of each dimension and the noise by maximum marginal likelihood; O(n^3) per step.
 
-    The prior has mean 0 and k(x, x) = 1: bring rewards to that scale first. A bound on the norm
-    (``Confidence.norm_bound``) is for one kernel, and no theorem covers one that was fitted to the same data.
+    The prior has mean 0 and k(x, x) = 1, so you should bring the rewards to that scale first. A bound on the norm
+    (``Confidence.norm_bound``) belongs to one kernel. No theorem covers a kernel that was fitted to the same data.
 
     Args:
         points: n x d, an array or tensor.
-        rewards: n, what was observed there.
-        noise: standard deviation where it is known; None: fitted too.
+        rewards: n observed rewards, one per point.
+        noise: standard deviation of the noise if it is known; None to fit it as well.
+
+    Returns:
+        The best of three local searches (L-BFGS-B) from different lengthscales.
 
     Raises:
-        ValueError: fewer than two points, shapes that do not fit, numbers that are not finite, or a noise out of range.
+        ValueError: there are fewer than two points, the shapes do not match, numbers are not finite, or the noise is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.maths.gp import maximum_likelihood
+        >>> x = np.linspace(0, 1, 20)
+        >>> fit = maximum_likelihood(x[:, None], np.sin(6 * x), noise=0.1)
+        >>> len(fit.kernel.gamma), fit.noise
+        (1, 0.1)
     """
     X, y = check_array("points", points), check_array("rewards", rewards)
     if X.ndim != 2 or len(X) < 2 or X.shape[1] < 1:
@@ -281,7 +337,7 @@ def maximum_likelihood(points, rewards, noise: float | None = None) -> MaximumLi
         raise ValueError(f"rewards={y.shape}; allowed: {X.shape[:1]}, one for each point")
     if noise is not None:
         noise = check_positive("noise", noise)
-    # their squares are summed, and divided by
+    # The squares of these numbers are summed and divided by, so they must neither overflow nor underflow.
     for name, x in (("points", X), ("rewards", y)):
         most = float(np.abs(x).max())
         if most > LARGEST or 0 < np.ptp(x, axis=0).max() < SMALLEST:
@@ -293,22 +349,23 @@ def maximum_likelihood(points, rewards, noise: float | None = None) -> MaximumLi
     spread = np.where(np.ptp(X, axis=0) > 0, np.ptp(X, axis=0), 1.0)
 
     def cost(logs):
-        """Minus the log likelihood and its gradient in the logarithms of gammas and of the noise's variance."""
+        """Return the negative log likelihood and its gradient in the logarithms of the gammas and the noise variance."""
         *gammas, variance = np.exp(logs if noise is None else [*logs, 2 * math.log(noise)])
         scaled = np.asarray(gammas)[:, None, None] * squares
         K = np.exp(-scaled.sum(0))
         try:
             L = cholesky(K + (variance + JITTER) * np.eye(len(y)), lower=True)
         except LinAlgError:
-            return math.inf, np.zeros(len(logs))
+            return math.inf, np.zeros(len(logs))  # C is not positive definite in floating point
         alpha, inverse = cho_solve((L, True), y), cho_solve((L, True), np.eye(len(y)))
-        # minus (5.8)
+        # The negative of the log marginal likelihood (5.8).
         value = y @ alpha / 2 + np.log(L.diagonal()).sum() + len(y) / 2 * math.log(2 * math.pi)
-        weight = np.outer(alpha, alpha) - inverse  # (5.9)
+        weight = np.outer(alpha, alpha) - inverse  # alpha alpha^T - C^{-1} of the gradient (5.9)
         slopes = [-(weight * -K * part).sum() / 2 for part in scaled]
         slopes += [-weight.trace() * variance / 2] if noise is None else []
         return value, np.asarray(slopes)
 
+    # The likelihood may have several local maxima, so we search from several lengthscales and take the best result.
     found = []
     for start in STARTS:
         first = np.log(0.5 / (start * spread) ** 2)

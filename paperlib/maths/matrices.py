@@ -1,6 +1,7 @@
-"""Symmetric matrices: the nuclear-norm ball and the spectrahedron, as vectors.
+"""Convex sets of symmetric matrices: the nuclear-norm ball and the spectrahedron, with matrices stored as vectors.
 
-y = svec(X) / rho, where svec is the upper triangle with off-diagonal entries times sqrt(2), an isometry.
+A matrix X of the nuclear-norm ball has the coordinates y = svec(X) / rho. ``svec`` returns the upper triangle with its
+off-diagonal entries times sqrt(2), which makes it an isometry.
 Shapes: R trials, p x p matrices, n = p (p + 1) / 2 coordinates.
 """
 
@@ -19,13 +20,14 @@ from ..core.linalg import can_branch_on_values
 from ..core.validation import check_finite, check_in, check_positive, check_size
 from .sets import project_scaled, project_sub_simplex, scalar_tensors
 
-# p from which Lanczos beats the dense subset: largest absolute value (two subsets), least value
+# Smallest p at which Lanczos is faster than LAPACK's subset of eigenpairs.
+# True: eigenvalue of largest absolute value, which takes two subsets. False: least eigenvalue.
 LARGE = {True: 100, False: 500}
 
 
 @functools.lru_cache(maxsize=32)
 def _triangle(p: int, device: str) -> tuple[Tensor, Tensor, Tensor]:
-    """Positions of the upper triangle in the flattened matrix, those of all entries in svec, and the weights of svec."""
+    """Return the positions of the upper triangle in the flattened matrix, of all entries in svec, and svec's weights."""
     rows, columns = np.triu_indices(p)
     place = np.zeros((p, p), int)
     place[rows, columns] = place[columns, rows] = np.arange(len(rows))
@@ -38,13 +40,23 @@ def _triangle(p: int, device: str) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def svec(X: Tensor) -> Tensor:
-    """Upper triangle, off-diagonal entries times sqrt(2): <svec X, svec Y> = <X, Y>. ``X``: R x p x p, symmetric. Returns R x n."""
+    """Return the upper triangle with off-diagonal entries times sqrt(2), so that <svec X, svec Y> = <X, Y>.
+
+    ``X``: R x p x p, symmetric. Returns R x n.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.maths.matrices import svec
+        >>> X = torch.tensor([[[1.0, 2.0], [2.0, 3.0]]])
+        >>> (svec(X) ** 2).sum().round().item() == (X ** 2).sum().item()
+        True
+    """
     upper, _, weight = _triangle(X.shape[-1], str(X.device))
     return X.flatten(-2).index_select(-1, upper) * weight
 
 
 def smat(y: Tensor, p: int) -> Tensor:
-    """The symmetric matrices of ``svec``. ``y``: R x n. Returns R x p x p."""
+    """Return the symmetric matrices X with svec(X) = y. ``y``: R x n. Returns R x p x p."""
     _, place, weight = _triangle(p, str(y.device))
     return (y / weight).index_select(-1, place).unflatten(-1, (p, p))
 
@@ -54,18 +66,20 @@ def _outer(v: Tensor, weight) -> Tensor:
 
 
 def _by_eigenvalues(X: Tensor, onto: Callable[[Tensor], Tensor]) -> Tensor:
-    """svec of the matrices with other eigenvalues, R x n. ``onto``: R x p to R x p."""
+    """Replace the eigenvalues of ``X`` by ``onto`` of them, and return svec, R x n. ``onto``: R x p to R x p."""
     values, vectors = torch.linalg.eigh(X)
     return svec((vectors * onto(values).unsqueeze(1)) @ vectors.mT)
 
 
 def extreme_eigenpair(C: Tensor, most: bool) -> tuple[Tensor, Tensor]:
-    """An eigenpair of least eigenvalue, or (``most``) of largest absolute value. ``C``: R x p x p. Returns R and R x p.
+    """Return the eigenpair with the least eigenvalue, or (``most``) with the largest absolute value.
 
-    A single matrix on the host takes LAPACK's subset or, if it is large, Lanczos; a batch is factored whole.
+    ``C``: R x p x p. Returns R eigenvalues and R x p eigenvectors.
+    For a single matrix on the host, LAPACK computes only the extreme pairs; if the matrix is large, Lanczos does.
+    A batch is factored completely.
 
     Raises:
-        ValueError: an entry that is not finite, on the host.
+        ValueError: an entry is not finite (checked on the host only).
     """
     if can_branch_on_values(C):
         check_finite("C", C)
@@ -83,10 +97,12 @@ def extreme_eigenpair(C: Tensor, most: bool) -> tuple[Tensor, Tensor]:
 
 def _extreme_of_one(C: np.ndarray, most: bool) -> tuple[float, np.ndarray]:
     p = len(C)
-    if p >= LARGE[most] and C.any():  # Lanczos has no start for the zero matrix
-        start = np.cos(np.arange(p) ** 2 + 1.0)  # fixed, in no subspace
+    if p >= LARGE[most] and C.any():  # Lanczos fails on the zero matrix
+        # The start vector is fixed, so that results repeat, and generic, so that it lies in no invariant subspace.
+        start = np.cos(np.arange(p) ** 2 + 1.0)
         values, vectors = scipy.sparse.linalg.eigsh(C, k=1, which="LM" if most else "SA", v0=start)
         return float(values[0]), vectors[:, 0]
+    # The eigenvalue of largest absolute value is at one of the two ends of the spectrum.
     ends = (0, p - 1) if most and p > 1 else (0,)
     pairs = [scipy.linalg.eigh(C, subset_by_index=[i, i], check_finite=False) for i in ends]
     values, vectors = max(pairs, key=lambda pair: abs(pair[0][0]))
@@ -94,10 +110,18 @@ def _extreme_of_one(C: np.ndarray, most: bool) -> tuple[float, np.ndarray]:
 
 
 class NuclearBall(NamedTuple):
-    """{X symmetric, p x p: ||X||_* <= k}; rho = k / sqrt(p) is the radius of the largest Frobenius ball inside.
+    """Nuclear-norm ball {X symmetric, p x p: ||X||_* <= k}; rho = k / sqrt(p) is the radius of the largest Frobenius ball inside.
 
     With ``exact=False`` the oracle is the one printed in Chen, Zhang & Karbasi (2019), k v v^T for the top eigenvector
-    of -C: that of {X >= 0, tr X = k}, not of this set.
+    of -C. However, that is the oracle of {X >= 0, tr X = k} and not of this set.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.maths.matrices import NuclearBall
+        >>> ball = NuclearBall.of(p=2, k=1.0)
+        >>> y = ball.project(torch.full((1, 3), 5.0, dtype=torch.float64))
+        >>> ball.contains(y).item()
+        True
     """
 
     dim: int
@@ -110,10 +134,10 @@ class NuclearBall(NamedTuple):
 
     @classmethod
     def of(cls, p: int, k: float, exact: bool = True, **tkwargs) -> "NuclearBall":
-        """The ball of radius ``k``.
+        """Build the ball of nuclear norm at most ``k``.
 
         Raises:
-            ValueError: ``p`` below 1 or ``k`` not above 0.
+            ValueError: ``p`` is below 1, or ``k`` is not positive.
         """
         p = check_size("p", p)
         k = check_positive("k", k)
@@ -123,14 +147,17 @@ class NuclearBall(NamedTuple):
 
     @property
     def rho(self) -> float:
-        """Native length of a unit."""
+        """Length of one normalized unit in the user's coordinates."""
         return self.k / math.sqrt(self.p)
 
     def lmo(self, c: Tensor) -> Tensor:
-        """-sign(l) k v v^T for the eigenvalue l of largest absolute value. For c = 0: -k e_1 e_1^T, and k e_1 e_1^T as printed. ``c``: R x n."""
+        """Return -sign(l) k v v^T for the eigenvalue l of largest absolute value. ``c``: R x n.
+
+        For c = 0 it is -k e_1 e_1^T, and k e_1 e_1^T with the printed oracle (``exact=False``).
+        """
         C = smat(c, self.p)
         value, v = extreme_eigenpair(C, most=self.exact)
-        # torch.where of two numbers is float32
+        # torch.where of two Python numbers is float32, hence the cast.
         weight = (
             torch.where(value < 0, 1.0, -1.0).to(value) if self.exact else torch.ones_like(value)
         )
@@ -139,21 +166,30 @@ class NuclearBall(NamedTuple):
         return svec(_outer(v, (self.k / self.rho * weight).view(-1, 1, 1)))
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
-        """Absolute eigenvalues onto {>= 0, sum <= k}, signs restored. ``z``: R x n."""
+        """Project the absolute eigenvalues onto {>= 0, sum <= k} and restore their signs. ``z``: R x n."""
         onto = lambda values: project_sub_simplex(values.abs(), self.k / self.rho) * values.sign()
         return project_scaled(lambda z: _by_eigenvalues(smat(z, self.p), onto), z, scale)
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
-        """R bool."""
+        """Return R bool, True where the point is in the set up to ``tolerance``."""
         return torch.linalg.eigvalsh(smat(y, self.p)).abs().sum(-1) <= self.k / self.rho + tolerance
 
     def to_native(self, y: Tensor) -> Tensor:
-        """svec(X)."""
+        """Return svec(X) = rho y."""
         return self.rho * y
 
 
 class Spectrahedron(NamedTuple):
-    """{X >= 0, p x p: tr X <= k} about s I with s = k / (p + sqrt(p)), the radius of the largest Frobenius ball inside."""
+    """Spectrahedron {X >= 0, p x p: tr X <= k}, centered at s I.
+
+    s = k / (p + sqrt(p)) is the radius of the largest Frobenius ball inside. The coordinates are y = svec(X - s I) / s.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.maths.matrices import Spectrahedron
+        >>> Spectrahedron.of(p=2, k=1.0).contains(torch.zeros(1, 3, dtype=torch.float64)).item()
+        True
+    """
 
     dim: int
     p: int
@@ -165,35 +201,36 @@ class Spectrahedron(NamedTuple):
 
     @classmethod
     def of(cls, p: int, k: float, **tkwargs) -> "Spectrahedron":
-        """Traces up to ``k``.
+        """Build the set of traces up to ``k``.
 
         Raises:
-            ValueError: ``p`` below 1 or ``k`` not above 0.
+            ValueError: ``p`` is below 1, or ``k`` is not positive.
         """
         p = check_size("p", p)
         k = check_positive("k", k)
         s = k / (p + math.sqrt(p))
+        # The extreme points are 0 and k v v^T; the first has distance s sqrt(p) from the center s I.
         far = max(s * math.sqrt(p), math.sqrt((k - s) ** 2 + (p - 1) * s**2)) / s
         radii = scalar_tensors(far, math.sqrt(min(2, p)) * k / s, **tkwargs)
         return cls(p * (p + 1) // 2, p, float(k), *radii)
 
     @property
     def rho(self) -> float:
-        """s, native length of a unit."""
+        """s, the length of one normalized unit in the user's coordinates."""
         return self.k / (self.p + math.sqrt(self.p))
 
     def _middle(self, like: Tensor) -> Tensor:
-        """svec(s I) / s, 1 x n."""
+        """Return svec(s I) / s, 1 x n."""
         return svec(torch.eye(self.p, dtype=like.dtype, device=like.device).unsqueeze(0))
 
     def lmo(self, c: Tensor) -> Tensor:
-        """k v v^T for the least eigenvalue where that is negative, else 0. ``c``: R x n."""
+        """Return k v v^T for the least eigenvalue if it is negative, else 0. ``c``: R x n."""
         value, v = extreme_eigenpair(smat(c, self.p), most=False)
         weight = self.k / self.rho * (value < 0).to(c)
         return svec(_outer(v, weight.view(-1, 1, 1))) - self._middle(c)
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
-        """Eigenvalues onto {>= 0, sum <= k}. ``z``: R x n."""
+        """Project the eigenvalues onto {>= 0, sum <= k}. ``z``: R x n."""
         middle = self._middle(z)
         onto = lambda values: project_sub_simplex(values, self.k / self.rho)
         return project_scaled(
@@ -201,10 +238,10 @@ class Spectrahedron(NamedTuple):
         )
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
-        """R bool."""
+        """Return R bool, True where the point is in the set up to ``tolerance``."""
         values = torch.linalg.eigvalsh(smat(y + self._middle(y), self.p))
         return (values[:, 0] >= -tolerance) & (values.sum(-1) <= self.k / self.rho + tolerance)
 
     def to_native(self, y: Tensor) -> Tensor:
-        """svec(X)."""
+        """Return svec(X)."""
         return self.rho * (y + self._middle(y))

@@ -1,8 +1,8 @@
 """Polytopes {x: C x <= d}, moved and scaled so that their largest inscribed ball is the unit ball about 0.
 
 Shapes: R trials, n dimensions, q constraints, V vertices (the longest list; shorter ones repeat their last vertex).
-Work on the host: linear programs (``LinearProgram``), Qhull's vertices and projections (an active-set method, trial by
-trial). The oracle over vertices is one product and a search, on any device.
+Three computations run on the host: linear programs (``LinearProgram``), vertex enumeration (Qhull), and projections (an
+active-set method, trial by trial). The oracle over listed vertices is one matrix product and a search, on any device.
 """
 
 import functools
@@ -20,29 +20,34 @@ from ..core.linalg import argmax_first
 from ..core.validation import LARGEST, check_array, check_integer
 from .sets import project_scaled
 
-BIGGEST = 1e300  # number in C or d, whose row's length is one, too
-MOST = 20_000  # vertices; above it the oracle solves a linear program a call
-LISTED = 12  # dimensions; above it vertices are not listed: a box of 20 has 10^6, over which Qhull takes a minute before they can be counted
-BLOCK = 1024  # vertices whose distances to all are held at once
+BIGGEST = 1e300  # largest number in C or d, so that the norm of a row is finite, too
+MOST = 20_000  # largest number of vertices; above it the oracle solves one linear program per call
+# Largest dimension in which vertices are listed. A box of 20 dimensions has 10^6 vertices, and Qhull takes a minute before they
+# can be counted.
+LISTED = 12
+BLOCK = 1024  # number of vertices whose distances to all others are in memory at once
 NARROWEST = 1e-9  # inscribed radius below which the interior counts as empty
 
 
 class Polytope(NamedTuple):
-    """K = {y: C y <= e}, with x = center + rho y."""
+    """Polytope K = {y: C y <= e} in normalized coordinates, with x = center + rho y. Build it with ``polytope``."""
 
     dim: int
-    normals: Tensor  # R x q x n, rows of C, each of length 1
+    normals: Tensor  # R x q x n, rows of C, each of norm 1
     offsets: Tensor  # R x q, e = (d - C center) / rho
-    vertices: Tensor  # R x V x n; V = 0: the oracle solves a linear program
+    vertices: Tensor  # R x V x n; if V = 0, the oracle solves a linear program
     center: Tensor  # R x n, Chebyshev center
-    rho: Tensor  # R, its radius
-    R: Tensor  # R
-    D: Tensor  # R
+    rho: Tensor  # R, Chebyshev radius
+    R: Tensor  # R, radius of a ball about 0 that contains K
+    D: Tensor  # R, diameter
     r: float = 1.0
     exact: bool = True
 
     def lmo(self, c: Tensor) -> Tensor:
-        """The first vertex of least <c, .> up to rounding; vertices[0] for c = 0, or a program's own. ``c``: R x n."""
+        """Return the first vertex that minimizes <c, .> up to rounding. ``c``: R x n.
+
+        For c = 0 it is vertices[0], or the vertex of the first basis if a linear program is solved.
+        """
         if self.vertices.shape[1] == 0:
             return self._solved(minimizing_vertex, c)
         if self.vertices.shape[0] == 1:
@@ -51,42 +56,49 @@ class Polytope(NamedTuple):
         return self.vertices.gather(1, i.view(-1, 1, 1).expand(-1, 1, self.dim)).squeeze(1)
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
-        """Closest point, exact, on the host. ``z``: R x n."""
+        """Return the exact closest point; computed on the host. ``z``: R x n."""
         return project_scaled(functools.partial(self._solved, project_polytope), z, scale)
 
     def _solved(self, solve: Callable[..., np.ndarray], x: Tensor) -> Tensor:
-        """``solve(C, e, x)`` on the host, trial by trial. ``x``: R x n."""
+        """Return ``solve(C, e, x)``, computed on the host, trial by trial. ``x``: R x n."""
         C, e, rows = (part.detach().cpu().numpy() for part in (self.normals, self.offsets, x))
         found = [solve(C[i % len(C)], e[i % len(C)], row) for i, row in enumerate(rows)]
         return torch.from_numpy(np.stack(found)).to(x)
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
-        """R bool."""
+        """Return R bool, True where the point is in the set up to ``tolerance``."""
         return ((self.normals @ y.unsqueeze(2)).squeeze(2) - self.offsets).amax(1) <= tolerance
 
     def to_native(self, y: Tensor) -> Tensor:
-        """x = center + rho y."""
+        """Return x = center + rho y."""
         return self.center + self.rho.unsqueeze(1) * y
 
 
 def project_polytope(C: np.ndarray, e: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """argmin over {y: C y <= e} of ||y - z||, by Lawson and Hanson's least-distance programming.
+    """Return argmin over {y: C y <= e} of ||y - z||, by Lawson and Hanson's least-distance programming.
 
-    A point far away loses digits to rounding: its answer is projected once more. What it gives up of the distance is
-    1e-8 of it at 10^6 inscribed radii and 1e-4 at 10^10; beyond, the answer lies in the set, but is not the closest.
+    A distant point loses digits to rounding, so its projection is projected once more. The relative error of the distance is
+    1e-8 at 10^6 inscribed radii and 1e-4 at 10^10. Beyond that, the result lies in the set, but is not the closest point.
     Source: Lawson & Hanson, Solving Least Squares Problems (1974), chapter 23.
 
     Args:
-        C: q x n.
-        e: q.
-        z: n.
+        C: normals, q x n.
+        e: offsets, q.
+        z: the point to project, n.
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.maths.polytopes import project_polytope
+        >>> C = np.vstack([np.eye(2), -np.eye(2)])  # the square [-1, 1]^2
+        >>> project_polytope(C, np.ones(4), np.array([3.0, 0.5])).round(6).tolist()
+        [1.0, 0.5]
     """
     for _ in range(2):
         over = C @ z - e
         far = over.max()
         if far <= 1e-12:
             break
-        # in units of the violation: the last residual falls as 1 / distance^2
+        # We measure in units of the violation, because the last residual falls as 1 / distance^2.
         E = np.vstack([-C.T, over / far])
         f = np.zeros(len(E))
         f[-1] = 1.0
@@ -97,11 +109,21 @@ def project_polytope(C: np.ndarray, e: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 
 def chebyshev_ball(C: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, float]:
-    """Chebyshev center and radius of {x: C x <= d}: the largest ball inside, by a linear program. ``C``: q x n; ``d``: q.
+    """Return the Chebyshev center and radius of {x: C x <= d}, the largest ball inside, by a linear program.
+
+    ``C``: q x n; ``d``: q.
 
     Raises:
-        ValueError: no ball of radius above 1e-9 fits, or balls of any radius do.
+        ValueError: the largest ball inside has a radius of at most 1e-9, or the radius is unbounded.
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.maths.polytopes import chebyshev_ball
+        >>> C = np.vstack([np.eye(2), -np.eye(2)])
+        >>> round(chebyshev_ball(C, np.array([4.0, 2.0, 0.0, 0.0]))[1], 6)  # the rectangle [0, 4] x [0, 2]
+        1.0
     """
+    # The variables are the center x and the radius r: maximize r subject to <C_i, x> + r ||C_i|| <= d_i.
     n = C.shape[1]
     cost = np.zeros(n + 1)
     cost[-1] = -1.0
@@ -122,19 +144,19 @@ def chebyshev_ball(C: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def list_vertices(C: np.ndarray, e: np.ndarray) -> np.ndarray:
-    """Vertices of {y: C y <= e} with 0 inside, V x n, by Qhull, unique to 1e-10.
+    """Return the vertices of {y: C y <= e}, V x n, by Qhull, unique to 1e-10. The origin must lie inside.
 
     Raises:
-        ValueError: unbounded, or so degenerate that Qhull gives up.
+        ValueError: the polytope is unbounded, or so degenerate that Qhull fails.
     """
-    if C.shape[1] == 1:  # Qhull wants two dimensions
+    if C.shape[1] == 1:  # Qhull needs at least two dimensions
         ends = e / C[:, 0]
         found = np.array(
             [[ends[C[:, 0] < 0].max(initial=-math.inf)], [ends[C[:, 0] > 0].min(initial=math.inf)]]
         )
     else:
         try:
-            # vertices at infinity are refused below
+            # Vertices at infinity raise an error below.
             with np.errstate(divide="ignore", invalid="ignore"):
                 found = HalfspaceIntersection(
                     np.column_stack([C, -e]), np.zeros(C.shape[1])
@@ -143,7 +165,7 @@ def list_vertices(C: np.ndarray, e: np.ndarray) -> np.ndarray:
             raise ValueError(
                 f"C, d: Qhull finds no vertices ({str(error).splitlines()[0]}); allowed: bounded polytopes"
             ) from error
-    if not (abs(found) <= LARGEST).all():  # nor what is not finite
+    if not (abs(found) <= LARGEST).all():  # also False for numbers that are not finite
         raise ValueError(
             f"C, d: the polytope is unbounded, or reaches beyond {LARGEST:g} of its inscribed radius; allowed: bounded ones"
         )
@@ -151,16 +173,27 @@ def list_vertices(C: np.ndarray, e: np.ndarray) -> np.ndarray:
 
 
 def polytope(C, d, *, most: int = MOST, **tkwargs) -> Polytope:
-    """The polytopes {x: C x <= d} of R trials, in normalized coordinates.
+    """Build the polytopes {x: C x <= d} of R trials in normalized coordinates.
 
     Args:
-        C: R x q x n, or q x n for one that the trials share.
+        C: R x q x n, or q x n for a polytope that all trials share.
         d: R x q, or q.
-        most: with more vertices than this, or above 12 dimensions, where none are listed, the oracle solves linear
-            programs, and D and R are upper bounds; 0: always so.
+        most: largest number of vertices to store. With more vertices, or above 12 dimensions, where vertices are not listed,
+            the oracle solves linear programs, and D and R are upper bounds. With 0 it always does.
 
     Raises:
-        ValueError: shapes that do not fit, numbers that are not finite, a constraint without a normal, an empty interior, or an unbounded set.
+        ValueError: the shapes do not match, numbers are not finite, a row of C is zero, the interior is empty, or the set is
+            unbounded.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.maths.polytopes import polytope
+        >>> triangle = polytope([[-1, 0], [0, -1], [1, 1]], [0, 0, 1])  # x >= 0, x_1 + x_2 <= 1
+        >>> triangle.vertices.shape[1]
+        3
+        >>> y = triangle.lmo(torch.tensor([[-1.0, 0.0]], dtype=torch.float64))
+        >>> triangle.to_native(y).round(decimals=6).abs().tolist()
+        [[1.0, 0.0]]
     """
     most = check_integer("most", most, least=0)
     C, d = (check_array(name, x) for name, x in (("C", C), ("d", d)))
@@ -173,17 +206,18 @@ def polytope(C, d, *, most: int = MOST, **tkwargs) -> Polytope:
         raise ValueError(
             f"C, d: a number beyond {BIGGEST:g} or a row of C is 0; allowed: smaller numbers and rows with a normal"
         )
-    size = np.abs(C).max(axis=2, keepdims=True)  # first: squares would under- or overflow
+    # The size is divided out first, because squares could underflow or overflow.
+    size = np.abs(C).max(axis=2, keepdims=True)
     length = size * np.linalg.norm(C / size, axis=2, keepdims=True)
-    with np.errstate(over="ignore"):  # to what is refused below
-        # tolerances are absolute: a row's unit must not matter
+    with np.errstate(over="ignore"):  # an overflow raises an error below
+        # Tolerances are absolute. Therefore each row is scaled to norm 1, so that its unit does not matter.
         C, d = C / length, d / length[:, :, 0]
     if not (abs(d) <= LARGEST).all():
         raise ValueError(
             f"C, d: a constraint is {abs(d).max():g} away from 0; allowed: up to {LARGEST:g}"
         )
     offsets, vertices, *rest = zip(*(_one(c, b, most) for c, b in zip(C, d)))
-    # where one trial's are not listed, none are
+    # If one trial has no listed vertices, all trials use linear programs.
     longest = max(map(len, vertices)) if all(map(len, vertices)) else 0
     pad = lambda v: (
         np.concatenate([v, np.repeat(v[-1:], longest - len(v), 0)]) if longest else v[:0]
@@ -193,7 +227,7 @@ def polytope(C, d, *, most: int = MOST, **tkwargs) -> Polytope:
 
 
 def _one(C: np.ndarray, d: np.ndarray, most: int) -> tuple[np.ndarray | float, ...]:
-    """Of one trial's polytope all but C, as ``Polytope`` has it."""
+    """Return the fields of one trial's ``Polytope`` from ``offsets`` to ``D``."""
     center, rho = chebyshev_ball(C, d)
     offsets = (d - C @ center) / rho
     n = C.shape[1]
@@ -202,10 +236,11 @@ def _one(C: np.ndarray, d: np.ndarray, most: int) -> tuple[np.ndarray | float, .
         square = (vertices**2).sum(1)
         apart = max(
             (square[i : i + BLOCK, None] + square - 2 * vertices[i : i + BLOCK] @ vertices.T).max()
-            for i in range(0, len(vertices), BLOCK)  # not all pairs of 20 000 at once
+            # We go through blocks, because all pairs of 20,000 vertices need too much memory at once.
+            for i in range(0, len(vertices), BLOCK)
         )
         return offsets, vertices, center, rho, np.sqrt(square.max()), np.sqrt(apart)
-    # A box around: a width a coordinate bounds the diameter, its farthest corner the radius.
+    # Without vertices we use the bounding box: its diagonal bounds the diameter, and its farthest corner the radius.
     high, low = (
         np.array([sign * _least(C, offsets, sign * row) for row in np.eye(n)])
         for sign in (-1.0, 1.0)
@@ -216,31 +251,40 @@ def _one(C: np.ndarray, d: np.ndarray, most: int) -> tuple[np.ndarray | float, .
 
 def _least(C: np.ndarray, e: np.ndarray, c: np.ndarray) -> float:
     found = linprog(c, C, e, bounds=[(None, None)] * len(c), method="highs")
-    if found.status != 0:  # 0 is inside, so that there is no other reason
+    if found.status != 0:  # The program is feasible, because 0 is inside.
         raise ValueError("C, d: the polytope is unbounded; allowed: bounded ones")
     return found.fun
 
 
 class LinearProgram:
-    """min <c, y> over {y: C y <= e}; with highspy each c starts from one basis.
+    """Solver of min <c, y> over {y: C y <= e}; with highspy every call starts from the same basis.
 
-    That basis is of the vertex for a c of its own, found once: started from the last answer's, a solver would return
-    another minimizer of a face after another c, and a learner's run would hang on what was solved before it.
+    The basis belongs to the minimizer of a fixed generic c and is computed once. If the solver started from the basis of the
+    previous call, its result on a face with several minimizers would depend on the previous c. Then a run of a learner
+    would depend on the programs solved before it.
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.maths.polytopes import LinearProgram
+        >>> square = LinearProgram(np.vstack([np.eye(2), -np.eye(2)]), np.ones(4))
+        >>> square.solve(np.array([1.0, -2.0])).tolist()
+        [-1.0, 1.0]
     """
 
     def __init__(self, C: np.ndarray, e: np.ndarray):
         self.C, self.e, self.solver, self.basis = C, e, None, None
         q, n = C.shape
-        generic = np.cos(np.arange(n) ** 2 + 1.0)  # along no axis: its minimizer is one vertex
+        # This direction is parallel to no axis, so that its minimizer is a single vertex.
+        generic = np.cos(np.arange(n) ** 2 + 1.0)
         try:
             import highspy
         except ImportError:
             self.first = self._minimize(generic)
-            return  # scipy's, from scratch each time
+            return  # without highspy, scipy solves every program from scratch
         self.solver, self.columns = highspy.Highs(), np.arange(n, dtype=np.int32)
         self.solver.setOptionValue("output_flag", False)
         self.solver.setOptionValue("threads", 1)
-        # variables without bounds, and rows with upper ones only
+        # The variables are unbounded, and the rows have upper bounds only.
         anywhere, below = np.full(n, math.inf), np.full(q, -math.inf)
         self.solver.addVars(n, -anywhere, anywhere)
         places = np.tile(self.columns, q)
@@ -252,18 +296,18 @@ class LinearProgram:
     @classmethod
     @functools.lru_cache(maxsize=256)
     def of(cls, C: bytes, e: bytes, n: int) -> "LinearProgram":
-        """The program of a polytope, kept from call to call."""
+        """Return the cached program of a polytope."""
         e = np.frombuffer(e)
         return cls(np.frombuffer(C).reshape(len(e), n), e)
 
     def solve(self, c: np.ndarray) -> np.ndarray:
-        """A minimizer, n: a vertex, the same for the same c; for c = 0 that of the first basis.
+        """Return a minimizing vertex, n. Equal c give equal vertices; c = 0 gives the vertex of the first basis.
 
         Raises:
             RuntimeError: the solver fails.
         """
         size = np.abs(c).max()
-        # its tolerances are absolute
+        # The solver's tolerances are absolute, so c is scaled to size 1.
         return self._minimize(c / size) if size > 0 else self.first.copy()
 
     def _minimize(self, c: np.ndarray) -> np.ndarray:
@@ -283,5 +327,5 @@ class LinearProgram:
 
 
 def minimizing_vertex(C: np.ndarray, e: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """A vertex of least <c, .> over {y: C y <= e}, n, by the polytope's ``LinearProgram``."""
+    """Return a vertex that minimizes <c, .> over {y: C y <= e}, n, with the polytope's cached ``LinearProgram``."""
     return LinearProgram.of(C.tobytes(), e.tobytes(), len(c)).solve(c)

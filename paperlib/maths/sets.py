@@ -1,13 +1,18 @@
-"""Convex sets: linear oracles and projections.
+"""Convex sets: linear minimization oracles and projections.
 
-A set is a NamedTuple with methods, so that it travels in a context and is sliced by trials like any tensor. Its
-coordinates are normalized: the unit ball about 0 lies inside it (``r`` = 1), it lies in the ball of radius ``R`` about 0
-and has diameter ``D``. ``lmo(c)`` minimizes <c, .> over the set, ``project(z, scale)`` is the closest point of scale
-times the set, ``contains(y)`` says whether points lie in it, and ``to_native(y)`` leads back to the user's coordinates.
-Polytopes are in ``polytopes``, sets of matrices in ``matrices``. ``OracleSet`` is known by its linear oracle and a ball inside;
-``check_oracle`` is the test that an oracle has to pass.
-Sets of matrices factor theirs (``eigh``), which may wait for a GPU. Polytopes project on the host, trial by trial, and so does
-the oracle of a polytope without listed vertices, and that of a set given by an oracle.
+A set is a NamedTuple with methods, so it can be part of a context and is sliced by trials like a tensor. Its coordinates
+are normalized: the set contains the unit ball about 0 (``r`` = 1), lies in the ball of radius ``R`` about 0, and has
+diameter ``D``. Every set has four methods:
+
+- ``lmo(c)`` minimizes <c, .> over the set (linear minimization oracle).
+- ``project(z, scale)`` returns the closest point of ``scale`` times the set.
+- ``contains(y)`` tests whether points lie in the set.
+- ``to_native(y)`` returns the user's coordinates.
+
+``OracleSet`` is an exception, because it is defined by its linear oracle and a ball inside: it has no ``project`` and no
+``contains``. An oracle must pass ``check_oracle``. Polytopes are in ``polytopes``, sets of matrices in ``matrices``.
+Sets of matrices compute eigenvalues (``eigh``), which may synchronize with a GPU. Three computations run on the host, trial by
+trial: projections on polytopes, the oracle of a polytope without listed vertices, and the oracle of an ``OracleSet``.
 Shapes: R trials, d dimensions; a leading 1 in a set's tensors means that the trials share it.
 """
 
@@ -34,21 +39,26 @@ from ..core.linalg import (
 from ..core.streams import Streams
 from ..core.validation import LARGEST, check_array, check_positive, check_size, raise_invalid
 
-STEPS = 120  # Newton steps; a bound against endless loops, not a budget
-LAST = 1e-8  # relative: the error of a Newton step is the square of the step, and after this one below rounding
-BLOCK = 4  # Newton steps on a device from one look to the next
-DIRECTIONS = 64  # of the probe
-ORACLE_ROUNDING = 1e-6  # of an oracle of one's own, which may compute in single precision; relative
+# Maximum number of Newton steps, which prevents an endless loop; convergence takes far fewer.
+STEPS = 120
+# Relative size of the last Newton step. Newton converges quadratically, so the error after this step is below rounding.
+LAST = 1e-8
+BLOCK = (
+    4  # Newton steps on a device between two tests of convergence, because each test synchronizes
+)
+DIRECTIONS = 64  # number of directions that ``check_oracle`` tests
+# Relative tolerance for a user's oracle, which may compute in single precision.
+ORACLE_ROUNDING = 1e-6
 
 
 class ConvexSet(Protocol):
-    """What learners over a convex set need of it; coordinates are normalized."""
+    """Interface of a convex set that learners use; coordinates are normalized."""
 
     dim: int
-    r: float  # radius of a ball about 0 inside
-    R: Tensor  # 1 or R, radius of a ball about 0 around
+    r: float  # radius of a ball about 0 that the set contains
+    R: Tensor  # 1 or R, radius of a ball about 0 that contains the set
     D: Tensor  # 1 or R, diameter
-    exact: bool  # whether ``lmo`` answers for this very set; False for ``NuclearBall`` with the printed oracle alone
+    exact: bool  # True if ``lmo`` is the oracle of this set; False only for ``NuclearBall`` with the printed oracle
 
     def lmo(self, c: Tensor) -> Tensor: ...
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor: ...
@@ -57,23 +67,33 @@ class ConvexSet(Protocol):
 
 
 def project_scaled(closest: Callable[[Tensor], Tensor], z: Tensor, scale: float | Tensor) -> Tensor:
-    """Closest point of ``scale`` K from that of K, s Pi_K(z / s); 0 K is the origin. ``z``: R x d; ``scale``: a number, 1 or R."""
+    """Return the closest point of ``scale`` K, s Pi_K(z / s), given the projection ``closest`` on K; 0 K is the origin.
+
+    ``z``: R x d; ``scale``: a number, 1 or R.
+    """
     s = torch.as_tensor(scale, dtype=z.dtype, device=z.device).reshape(-1, 1)
     return s * closest(masked_fill(z / s, s <= 0, 0.0))
 
 
 def scalar_tensors(*values: float, **tkwargs) -> list[Tensor]:
-    """Tensors of one number each, which all trials share; in double precision unless told otherwise."""
+    """Return one tensor of one element per value, shared by all trials; in double precision unless ``dtype`` is given."""
     return [torch.full((1,), value, **{"dtype": torch.float64} | tkwargs) for value in values]
 
 
 def support_function(cset: ConvexSet, u: Tensor) -> Tensor:
-    """max over the set of <u, .>, by its oracle. ``u``: R x d. Returns R."""
+    """Return the support function max over the set of <u, .>, computed by its oracle. ``u``: R x d. Returns R."""
     return (u * cset.lmo(-u)).sum(-1)
 
 
 class Ball(NamedTuple):
-    """The unit ball of d dimensions."""
+    """The unit ball of d dimensions.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.maths.sets import Ball
+        >>> Ball.of(2).project(torch.tensor([[0.0, 3.0]])).tolist()
+        [[0.0, 1.0]]
+    """
 
     dim: int
     R: Tensor  # 1
@@ -83,40 +103,47 @@ class Ball(NamedTuple):
 
     @classmethod
     def of(cls, dim: int, **tkwargs) -> "Ball":
-        """The ball of ``dim`` dimensions.
+        """Build the ball of ``dim`` dimensions.
 
         Raises:
-            ValueError: ``dim`` below 1.
+            ValueError: ``dim`` is below 1.
         """
         return cls(check_size("dim", dim), *scalar_tensors(1.0, 2.0, **tkwargs))
 
     def lmo(self, c: Tensor) -> Tensor:
-        """-c / ||c||; -e_1 for c = 0. ``c``: R x d."""
+        """Return -c / ||c||, and -e_1 for c = 0. ``c``: R x d."""
         size, limits = c.abs().amax(-1, keepdim=True), torch.finfo(c.dtype)
         far = (size > 0) & ((size < limits.tiny**0.25) | (size > limits.max**0.25))
-        c = torch.where(far, c / size, c)  # squares would under- or overflow
+        c = torch.where(far, c / size, c)  # scaled, because squares could underflow or overflow
         norm = torch.linalg.vector_norm(c, dim=-1, keepdim=True)
         first = torch.zeros_like(c)
         first[:, 0] = -1.0
         return torch.where(norm > 0, -c / torch.where(norm > 0, norm, 1.0), first)
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
-        """Radial clip. ``z``: R x d."""
+        """Scale points outside the ball back to its surface. ``z``: R x d."""
         return project_scaled(
             lambda z: z / torch.linalg.vector_norm(z, dim=-1, keepdim=True).clamp(min=1.0), z, scale
         )
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
-        """R bool."""
+        """Return R bool, True where the point is in the set up to ``tolerance``."""
         return torch.linalg.vector_norm(y, dim=-1) <= 1 + tolerance
 
     def to_native(self, y: Tensor) -> Tensor:
-        """The same."""
+        """Return y, because the normalized and the user's coordinates are equal."""
         return y
 
 
 class Box(NamedTuple):
-    """[-1, 1]^d; scaled by s it is [-s, s]^d."""
+    """The cube [-1, 1]^d; scaled by s it is [-s, s]^d.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.maths.sets import Box
+        >>> Box.of(2).lmo(torch.tensor([[0.5, -2.0]])).tolist()
+        [[-1.0, 1.0]]
+    """
 
     dim: int
     R: Tensor  # 1, sqrt(d), at the corners
@@ -127,29 +154,37 @@ class Box(NamedTuple):
 
     @classmethod
     def of(cls, dim: int, **tkwargs) -> "Box":
-        """The cube of ``dim`` dimensions.
+        """Build the cube of ``dim`` dimensions.
 
         Raises:
-            ValueError: ``dim`` below 1.
+            ValueError: ``dim`` is below 1.
         """
         dim = check_size("dim", dim)
         return cls(dim, *scalar_tensors(math.sqrt(dim), 2 * math.sqrt(dim), **tkwargs))
 
     def lmo(self, c: Tensor) -> Tensor:
-        """-sign(c), and -1 where a coordinate of c is 0. ``c``: R x d."""
+        """Return -sign(c), and -1 where a coordinate of c is 0. ``c``: R x d."""
         return torch.where(c < 0, 1.0, -1.0).to(c)
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
-        """Each coordinate clipped. ``z``: R x d."""
+        """Clip each coordinate. ``z``: R x d."""
         return project_scaled(lambda z: z.clamp(-1.0, 1.0), z, scale)
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
-        """R bool."""
+        """Return R bool, True where the point is in the set up to ``tolerance``."""
         return y.abs().amax(-1) <= 1 + tolerance
 
 
 class SubSimplex(NamedTuple):
-    """{x >= 0, sum x <= 1} in the coordinates y = 2 n x - 1."""
+    """The sub-simplex {x >= 0, sum x <= 1} in the coordinates y = 2 n x - 1.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.maths.sets import SubSimplex
+        >>> simplex = SubSimplex.of(2)
+        >>> simplex.to_native(simplex.lmo(torch.tensor([[1.0, -1.0]]))).tolist()
+        [[0.0, 1.0]]
+    """
 
     dim: int  # n
     R: Tensor  # 1, sqrt(4 n^2 - 3 n), at the vertex 2 n e_i - 1
@@ -159,17 +194,17 @@ class SubSimplex(NamedTuple):
 
     @classmethod
     def of(cls, dim: int, **tkwargs) -> "SubSimplex":
-        """The sub-simplex of ``dim`` dimensions; for one it is the interval [-1, 1].
+        """Build the sub-simplex of ``dim`` dimensions; in one dimension it is the interval [-1, 1].
 
         Raises:
-            ValueError: ``dim`` below 1.
+            ValueError: ``dim`` is below 1.
         """
         dim = check_size("dim", dim)
         far, across = math.sqrt(4 * dim**2 - 3 * dim), 2 * math.sqrt(min(2, dim)) * dim
         return cls(dim, *scalar_tensors(far, across, **tkwargs))
 
     def lmo(self, c: Tensor) -> Tensor:
-        """2 n e_i - 1 for the (first) least c_i where that is negative, else -1, which is x = 0. ``c``: R x n."""
+        """Return 2 n e_i - 1 for the first least c_i if it is negative, else -1, which is x = 0. ``c``: R x n."""
         i = argmax_first(-c).unsqueeze(1)
         least = c.gather(1, i)
         return torch.full_like(c, -1.0).scatter_add(
@@ -177,24 +212,24 @@ class SubSimplex(NamedTuple):
         )
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
-        """Closest point, by sorting. ``z``: R x n."""
+        """Return the closest point, by sorting. ``z``: R x n."""
         return project_scaled(
             lambda z: 2 * self.dim * project_sub_simplex((z + 1) / (2 * self.dim)) - 1, z, scale
         )
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
-        """R bool."""
+        """Return R bool, True where the point is in the set up to ``tolerance``."""
         return (y.amin(-1) >= -1 - tolerance) & (y.sum(-1) <= self.dim + tolerance * self.dim)
 
     def to_native(self, y: Tensor) -> Tensor:
-        """x = (y + 1) / 2 n."""
+        """Return x = (y + 1) / (2 n)."""
         return (y + 1) / (2 * self.dim)
 
 
 class OracleSet(NamedTuple):
-    """K = (K' - center) / radius for a set K' that is known by its oracle. It cannot be projected on.
+    """K = (K' - center) / radius for a set K' that is defined by its oracle. It has no projection.
 
-    R and D are as told, else bounds from the widths along the axes.
+    R and D are the values given to ``oracle_set``; otherwise they are bounds from the widths along the axes.
     """
 
     dim: int
@@ -207,22 +242,22 @@ class OracleSet(NamedTuple):
     exact: bool = True
 
     def lmo(self, c: Tensor) -> Tensor:
-        """The oracle's answers, trial by trial on the host. ``c``: R x n.
+        """Return the oracle's minimizers, computed trial by trial on the host. ``c``: R x n.
 
         Raises:
-            RuntimeError: an answer that is not n finite numbers.
+            RuntimeError: the oracle does not return n finite numbers.
         """
         found = np.stack([_answer(self.oracle, row) for row in c.detach().cpu().numpy()])
         return (torch.from_numpy(found).to(c) - self.center) / self.radius.unsqueeze(1)
 
     def to_native(self, y: Tensor) -> Tensor:
-        """x = center + radius y."""
+        """Return x = center + radius y."""
         return self.center + self.radius.unsqueeze(1) * y
 
 
 def _answer(oracle: Callable[[np.ndarray], np.ndarray], c: np.ndarray) -> np.ndarray:
-    """n finite numbers, or RuntimeError: numpy would broadcast an answer of another shape in silence."""
-    answer = oracle(c.copy())  # the learner's gradient stays the learner's
+    """Call the oracle; raise RuntimeError unless it returns n finite numbers. NumPy would silently broadcast another shape."""
+    answer = oracle(c.copy())  # a copy, so that the oracle cannot change the learner's gradient
     try:
         found = np.asarray(answer, float)
     except (TypeError, ValueError):
@@ -242,21 +277,28 @@ def oracle_set(
     outer: float | None = None,
     **tkwargs,
 ) -> OracleSet:
-    """A set from its oracle and a ball inside.
+    """Build a set from its linear oracle and a ball inside.
 
     Args:
-        oracle: maps c, n numbers, to a point of the set that minimizes <c, .>.
-        center: n numbers, the ball's center.
-        radius: of the ball, > 0.
-        diameter: of the set, in its own unit as ``radius`` is, where it is known; None: a bound from the widths along the
-            axes, up to sqrt(n) times too large, as for the ball of l1. Learning rates are in proportion to it.
-        outer: radius of a ball about the center around the set, where it is known; None: a bound from the same widths.
+        oracle: function of c, n numbers, that returns a point of the set that minimizes <c, .>.
+        center: center of the ball, n numbers.
+        radius: radius of the ball, > 0, in the user's units.
+        diameter: diameter of the set, in the units of ``radius``. With None it is bounded by the widths along the axes.
+            The bound may be sqrt(n) times too large, for example for the l1 ball. Learning rates are proportional to it.
+        outer: radius of a ball about the center that contains the set. With None it is bounded by the same widths.
 
     Raises:
-        ValueError: no function or no such numbers, an answer of the oracle of another shape, or a diameter or outer radius
-            that points of the set exceed.
-        RuntimeError: the oracle's answers are not finite, or its set does not hold the ball (64 directions are tried, to
-            a relative 1e-6, so that oracles in single precision pass).
+        ValueError: ``oracle`` is not a function or returns another shape, a number is invalid, or points of the set exceed
+            ``diameter`` or ``outer``.
+        RuntimeError: the oracle's results are not finite, or its set does not contain the ball. 64 directions are tested, with
+            a relative tolerance of 1e-6, so that oracles in single precision pass.
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.maths.sets import oracle_set
+        >>> square = oracle_set(lambda c: -np.sign(c), center=[0.0, 0.0], radius=1.0)
+        >>> round(square.D.item(), 3)  # the diagonal
+        2.828
     """
     if not callable(oracle):
         raise_invalid("oracle", oracle, "a function of n numbers")
@@ -277,7 +319,7 @@ def oracle_set(
     row = lambda x: torch.as_tensor(np.asarray(x, float), **tkwargs).reshape(1, -1)
     guess = OracleSet(n, oracle, row(middle), row(radius)[0], row(np.inf)[0], row(np.inf)[0])
     axes = torch.eye(n, **tkwargs)
-    tips, feet = guess.lmo(-axes), guess.lmo(axes)  # points of the set
+    tips, feet = guess.lmo(-axes), guess.lmo(axes)  # the extreme points along the axes
     up, down = tips.diagonal(), -feet.diagonal()
     found = guess._replace(
         R=torch.linalg.vector_norm(torch.maximum(up, down)).view(1),
@@ -301,10 +343,12 @@ def oracle_set(
 
 
 def check_oracle(cset: ConvexSet) -> None:
-    """Assumption r B in K in R B by the oracle, along 64 directions of a fixed stream; a set whose oracle is not its own is passed over.
+    """Check the assumption r B in K in R B with the oracle, along 64 directions of a fixed random stream.
+
+    A set with ``exact=False`` is skipped, because its oracle belongs to another set.
 
     Raises:
-        RuntimeError: answers that are not finite, or a support function outside [r, R].
+        RuntimeError: the oracle's results are not finite, or the support function is outside [r, R].
     """
     if not cset.exact or cset.D.device.type == "meta":
         return
@@ -323,31 +367,38 @@ def check_oracle(cset: ConvexSet) -> None:
 
 
 def project_simplex(x: Tensor, total: float = 1.0) -> Tensor:
-    """Closest point of {p >= 0, sum p = total}, by sorting. ``x``: R x n."""
+    """Return the closest point of {p >= 0, sum p = total}, by sorting. ``x``: R x n.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.maths.sets import project_simplex
+        >>> project_simplex(torch.tensor([[2.0, 0.0]])).tolist()
+        [[1.0, 0.0]]
+    """
     ordered = x.sort(-1, descending=True).values
     excess = (ordered.cumsum(-1) - total) / torch.arange(
         1, x.shape[-1] + 1, dtype=x.dtype, device=x.device
     )
-    # at least one, also where rounding hides the total beside the largest
+    # At least one entry stays positive, also where the total is lost to rounding next to the largest entry.
     last = ((ordered > excess).sum(-1, keepdim=True) - 1).clamp(min=0)
     return (x - excess.gather(-1, last)).clamp(min=0.0)
 
 
 def project_sub_simplex(x: Tensor, total: float = 1.0) -> Tensor:
-    """Closest point of {p >= 0, sum p <= total}. ``x``: R x n."""
+    """Return the closest point of {p >= 0, sum p <= total}. ``x``: R x n."""
     inside = x.clamp(min=0.0)
     return torch.where(inside.sum(-1, keepdim=True) > total, project_simplex(x, total), inside)
 
 
 class BallProjection(NamedTuple):
-    """A point of the ball and the multiplier of its constraint (0 inside)."""
+    """A point of the ball and the Lagrange multiplier of the ball's constraint (0 for points inside)."""
 
     point: Array  # R x d
     multiplier: Array  # R
 
 
 def project_ball(point: Array, metric: Array, radius: float) -> Array:
-    """Closest point of the Euclidean ball in the norm of a matrix; see ``ball_projection``. Returns R x d."""
+    """Return the closest point of the Euclidean ball in the norm of a matrix, R x d; see ``ball_projection``."""
     outside = dot(point, point) > radius * radius
     if not any_on_host(outside):
         return point
@@ -357,18 +408,26 @@ def project_ball(point: Array, metric: Array, radius: float) -> Array:
 def ball_projection(
     point: Array, metric: Array, radius: float, outside: Array | None = None
 ) -> BallProjection:
-    """argmin over ||x||_2 <= radius of (x - point)^T A (x - point), by Newton on the secular equation.
+    """Return argmin over ||x||_2 <= radius of (x - point)^T A (x - point), by Newton's method on the secular equation.
 
-    Stationarity: (A + nu I) x = A point with nu >= 0 and ||x|| = radius. 1 / ||x(nu)|| is concave and increasing in
-    nu, so that Newton from nu = 0 increases monotonically and never overshoots.
-    On the CPU only the rows outside are computed, each until it has converged, and by numpy, whose calls on
-    matrices as small as these cost less than torch's. On a device all rows are computed.
+    The stationarity condition is (A + nu I) x = A point with nu >= 0 and ||x|| = radius. 1 / ||x(nu)|| is concave and
+    increasing in nu. Therefore Newton's method from nu = 0 increases monotonically and never overshoots.
+    On the CPU only the rows outside are computed, each until it converges. This uses NumPy, whose calls on such small
+    matrices cost less than torch's. On a device all rows are computed.
 
     Args:
         point: R x d.
         metric: A, symmetric positive definite, R x d x d.
-        radius: of the ball, > 0.
-        outside: R bool, the rows to project; rows inside come back bitwise unchanged.
+        radius: radius of the ball, > 0.
+        outside: R bool, the rows to project; the other rows are returned bitwise unchanged.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.maths.sets import ball_projection
+        >>> metric = torch.diag(torch.tensor([1.0, 4.0])).double().unsqueeze(0)
+        >>> x = ball_projection(torch.tensor([[2.0, 2.0]]).double(), metric, radius=1.0).point
+        >>> round(x.norm().item(), 6)
+        1.0
     """
     if outside is None:
         outside = dot(point, point) > radius * radius
@@ -385,9 +444,9 @@ def ball_projection(
 
 
 def _closest(point: np.ndarray, metric: np.ndarray, radius: float):
-    """The projections of rows outside the ball and their multipliers, R x 1 or a ``number``, on the CPU.
+    """Return the projections of rows outside the ball and their multipliers (R x 1 or a number), on the CPU.
 
-    With A = Q diag(l) Q^T, x(nu) has the coordinates l w / (l + nu).
+    With A = Q diag(l) Q^T and w = Q^T point, x(nu) has the coordinates l w / (l + nu).
     """
     length, basis = np.linalg.eigh(metric)
     weighted = length * (point[:, None] @ basis)[:, 0]
@@ -401,20 +460,23 @@ def _closest(point: np.ndarray, metric: np.ndarray, radius: float):
         square = column(x, x)
         # nu += (1/S - 1/n) / (p / n^3) with n = ||x(nu)||, p = sum x_i^2 / (l_i + nu)
         step = (np.sqrt(square) / radius - 1.0) * square / column(x, x / bent)
-        step = step * moves  # a row that has stopped stays so: alone equals batched
+        # A converged row stays fixed. Therefore a trial gives the same result alone and in a batch.
+        step = step * moves
         nu = nu + step
-        moves = step > LAST * (least + nu)  # beside the least eigenvalue of A + nu I
+        moves = step > LAST * (least + nu)  # relative to the least eigenvalue of A + nu I
         if not np.any(moves):
             break
     x = weighted / (length + nu)
+    # The last error in nu leaves ||x|| slightly off; rescaling puts x on the sphere.
     x = x * (radius / np.sqrt(column(x, x)))
-    return (basis @ x[..., None])[..., 0], abs(nu)  # negative by rounding at most
+    return (basis @ x[..., None])[..., 0], abs(nu)  # nu can be negative by rounding only
 
 
 def _closest_on_device(point: Tensor, metric: Tensor, radius: float, outside: Tensor):
-    """The same by Cholesky factors of A + nu I, which need no synchronization, in blocks of ``BLOCK`` Newton steps.
+    """Solve the same equation with Cholesky factors of A + nu I, which need no synchronization.
 
-    After a block one look tells whether the last step still moved a point. Rows that have converged are fixed points.
+    After each block of ``BLOCK`` Newton steps one synchronization tests whether the last step still moved a point.
+    Converged rows are fixed points.
     """
     eye = torch.eye(point.shape[1], dtype=point.dtype, device=point.device)
     norm = lambda x: torch.linalg.vector_norm(x, dim=1, keepdim=True)

@@ -1,7 +1,7 @@
-"""Wrappers are what their base is.
+"""Wrappers behave like their base.
 
-Scripted: what is dictated is played, then the base goes on with all that it heard.
-Doubling: horizons 1, 2, 4, ...
+Scripted: the scripted actions are played, then the base continues with all observations.
+Doubling: the horizons are 1, 2, 4, ...
 """
 
 import re
@@ -38,7 +38,7 @@ def trace(learner, horizon=12, trials=3):
 
 
 def steps(learner, count, trials=range(3), state=None, start=0):
-    """Rounds played by hand, so that states can be looked at."""
+    """Play rounds by hand, so that states can be inspected."""
     problem, streams = Coins(4), Streams(0, trials)
     instance = problem.init(len(trials), 12, streams.at(-1), **TKWARGS)
     arms = problem.context(instance, 0)
@@ -60,7 +60,8 @@ def test_dictated_actions_come_first_then_the_bases_own():
     base, heard = Index(), steps(Scripted(Index(), LISTED, 4), 12)[1]
     arms, draw = torch.eye(4, **TKWARGS)[None], Streams(0, range(3)).at(0)
     state = base.init(3, arms, 12, draw, **TKWARGS)
-    for t, (action, reward) in enumerate(heard):  # a base told the same chooses the same
+    # A base with equal observations chooses equal actions.
+    for t, (action, reward) in enumerate(heard):
         own, _ = base.select(state, arms, draw)
         assert t < 4 or torch.equal(own, action)
         state = base.update(state, arms, action, reward, draw)
@@ -88,7 +89,7 @@ def test_no_dictated_round_is_the_base():
 
 
 def test_a_learner_may_dictate():
-    """Uniform play for five rounds draws what uniform play draws, and leaves the base what it learned."""
+    """Five rounds of uniform play draw the same arms as ``UniformArm`` alone, and the base keeps the observations."""
     learner = Scripted(Index(), UniformArm(), 5)
     played, uniform = trace(learner)["arm"], trace(UniformArm())["arm"]
     np.testing.assert_array_equal(played[:, :5], uniform[:, :5])
@@ -116,7 +117,7 @@ def test_selecting_and_updating_leave_the_state_alone():
 
 @dataclass(frozen=True)
 class Wary(Index):
-    """Refuses more than three arms, and wants losses."""
+    """Learner that rejects more than three arms, and needs losses."""
 
     wants = "loss"
 
@@ -157,12 +158,12 @@ class Count(NamedTuple):
     arm: torch.Tensor  # R
     horizon: int
     rounds: int
-    ever: int  # rounds of all epochs, where an epoch is restarted
+    ever: int  # number of rounds of all epochs, if epochs start by ``restart``
 
 
 @dataclass(frozen=True)
 class Fixed:
-    """Needs its horizon; plays the arm drawn when an epoch began."""
+    """Learner that needs the horizon, and always plays the arm drawn at the start of an epoch."""
 
     wants = "reward"
 
@@ -181,14 +182,14 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Restarted(Fixed):
-    """Carries its rounds over."""
+    """Learner that carries its number of rounds over."""
 
     def restart(self, state, arms, horizon, draw):
         return Count((state.arm + 1) % 4, horizon, 0, state.ever)
 
 
 def epochs(learner, count, **kwargs):
-    """The state before each round, and after the last."""
+    """Return the state before each round, and after the last one."""
     states, state = [], None
     for t in range(count + 1):
         state, _ = steps(learner, 0 if t == 0 else 1, state=state, start=max(t - 1, 0), **kwargs)
@@ -197,7 +198,7 @@ def epochs(learner, count, **kwargs):
 
 
 def test_horizons_double():
-    """T = 10: epochs of 1, 2, 4 and 3 rounds with horizons 1, 2, 4, 8."""
+    """T = 10 gives epochs of 1, 2, 4 and 3 rounds with horizons 1, 2, 4, 8."""
     states = epochs(Doubling(Fixed()), 10)
     assert [s.base.horizon for s in states] == [1, 2, 2, 4, 4, 4, 4, 8, 8, 8, 8]
     assert [s.base.rounds for s in states] == [0, 0, 1, 0, 1, 2, 3, 0, 1, 2, 3]
@@ -218,7 +219,7 @@ def test_a_base_that_restarts_carries_over_what_it_likes():
 def test_a_base_that_does_not_restart_draws_anew():
     states = epochs(Doubling(Fixed()), 7)
     draws = Streams(0, range(3))
-    for first in (1, 3, 7):  # by the draw of the last round of the epoch before
+    for first in (1, 3, 7):  # drawn with the randomness of the last round of the previous epoch
         assert torch.equal(states[first].base.arm, (4 * draws.at(first - 1).uniform("arm")).long())
 
 
@@ -260,12 +261,12 @@ def test_doubling_is_what_its_base_is():
         and Doubling(Index()).caution(None) is None
     )
     assert Doubling(Fixed()).report(steps(Doubling(Fixed()), 5)[0])["rounds"].tolist() == [2.0] * 3
-    assert trace(Doubling(Fixed()))["report.rounds"].tolist() == [5.0] * 3  # of 12
+    assert trace(Doubling(Fixed()))["report.rounds"].tolist() == [5.0] * 3  # of 12 rounds
 
 
 @dataclass(frozen=True)
 class Own(Index):
-    """Credits what it hears to what it drew."""
+    """Learner that attributes feedback to the action that it drew itself."""
 
     tags = Tags(own_actions=False)
 
@@ -291,7 +292,7 @@ def test_doubling_may_be_scripted():
     assert steps(learner, 5)[0].base.epoch == 2
 
 
-# ---- every wrapper -------------------------------------------------------------------------------
+# ---- All wrappers ------------------------------------------------------------------------------------------
 
 WRAPPERS = {Doubling: Doubling, Scripted: lambda base: Scripted(base, LISTED, 4)}
 NAMES = [kind.__name__ for kind in WRAPPERS]
@@ -300,7 +301,7 @@ every_wrapper = pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=NAMES)
 
 @dataclass(frozen=True)
 class Full(Index):
-    """Has every optional method but ``restart``, which no wrapper hands on."""
+    """Learner with every optional method except ``restart``, which no wrapper forwards."""
 
     wants = "loss"
 
@@ -314,9 +315,9 @@ class Full(Index):
         return state.total.amax(1) + 1
 
 
-# A value of each tag that is not its default.
+# For each tag a value that is not the default.
 OTHERS = {"fixed_arms": True, "derived": ("total",), "own_actions": False, "prepares": False}
-# What a wrapper around ``Full`` returns for each optional method.
+# The result of each optional method of a wrapper around ``Full``.
 RETURNS = {
     "report": lambda learner, state: learner.report(state)["plays"].tolist(),
     "optimistic": lambda learner, state: learner.optimistic(state).tolist(),
@@ -335,15 +336,16 @@ def test_the_contract_lists_every_optional_member():
     text = cleandoc(Learner.__doc__)
     *methods, tags = re.findall(r"^    (\w+)[(:]", text, re.MULTILINE)
     assert methods == ["report", "validate", "caution"] and tags == "tags"
-    assert RETURNS.keys() == {*methods, "optimistic"}  # the latter of what can be restarted
+    # Only restartable learners have ``optimistic``.
+    assert RETURNS.keys() == {*methods, "optimistic"}
     assert OTHERS.keys() == {*Tags._fields}
     assert all(OTHERS[name] != default for name, default in Tags()._asdict().items())
 
 
 def test_every_wrapper_is_tested_here():
-    shared = "paperlib.learners."  # those of a paper wrap its own learners, see its cases
+    shared = "paperlib.learners."  # a paper's wrappers need its learners; its cases test them
     ours = {kind for kind in Wrapper.__subclasses__() if kind.__module__.startswith(shared)}
-    # Multiscale asks more of a base and has a file of its own, tests/nsbco/test_nsbco_multiscale.py
+    # Multiscale requires more of its base; tests/nsbco/test_nsbco_multiscale.py tests it.
     assert ours - {Multiscale} == set(WRAPPERS)
 
 
@@ -362,7 +364,7 @@ def test_every_tag_is_the_bases(wrap, name):
 
 @every_wrapper
 def test_an_error_inside_a_property_surfaces(wrap):
-    """Of the base, of a base within a wrapper, and of a wrapper: a default in its place would be wrong."""
+    """Errors inside properties of a base, of a wrapped base and of a wrapper are raised; a default value would hide them."""
     broken = property(lambda self: self.misspelled)
     base = Index()
     wrapped = wrap(base)
@@ -392,8 +394,8 @@ def test_what_the_base_lacks_the_wrapper_does_without(wrap):
 
 
 def test_wrappers_that_change_the_state_when_they_choose_say_so():
-    """A base that prepares nothing leaves their ``select`` to be called still."""
-    for name in papers():  # imports its wrappers
+    """Even with a base whose ``prepares`` is False, ask/tell must call the ``select`` of such a wrapper."""
+    for name in papers():  # imports the paper's wrappers
         paper_module(name, "cases")
     kinds = _wrappers_of("paperlib.")
     own = {kind.__name__ for kind in kinds if "prepares=True" in getsource(kind)}
@@ -408,7 +410,7 @@ def _wrappers_of(room):
 
 
 class Counting(Index):
-    """Prepares nothing; counts how often it was asked."""
+    """Learner with ``prepares=False`` that counts the calls of ``select``."""
 
     tags = Tags(prepares=False)
     asked = 0
@@ -422,7 +424,7 @@ class Counting(Index):
 def test_an_action_of_ones_own_is_learned_of_without_a_choice(wrap):
     Counting.asked = 0
     user = AskTell(wrap(Counting()), np.eye(4))
-    user.tell(1, 1.0), user.tell(1, 1.0)  # Doubling begins an epoch with the second round
+    user.tell(1, 1.0), user.tell(1, 1.0)  # Doubling starts an epoch in the second round
     assert Counting.asked == 0 and user.state.base.plays[0, 1] > 1
 
 
@@ -455,7 +457,7 @@ def test_what_follows_from_the_arms_is_in_no_file(name, tmp_path):
 
 @dataclass(frozen=True)
 class Slow(Index):
-    """Counts by index."""
+    """Learner that counts arms by index."""
 
     tags = Tags(fixed_arms=True)
 

@@ -1,4 +1,4 @@
-"""OFUL and its ellipsoid against values worked by hand and a dense reference; Theorem 2 and who breaks it."""
+"""Compare OFUL with values by hand and a dense reference; test Theorem 2 and learners that violate it."""
 
 import math
 from dataclasses import dataclass, replace
@@ -19,12 +19,12 @@ from paperlib.linear.theory import theorem_2
 from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
-DRAW = Streams(0, [0]).at(0)  # the learners draw nothing
+DRAW = Streams(0, [0]).at(0)  # the learners draw no random numbers
 X = torch.tensor([[[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]]], **TKWARGS)
 
 
 def run(learner, arms, rewards):
-    """Arms played and the state after all rounds of one trial; ``arms``: T x K x d."""
+    """Return the pulled arms and the state after all rounds of one trial. ``arms``: T x K x d."""
     state, played = learner.init(1, arms[:1], None, DRAW, **TKWARGS), []
     for x, reward in zip(arms.split(1), rewards):
         arm, state = learner.select(state, x, DRAW)
@@ -34,7 +34,7 @@ def run(learner, arms, rewards):
 
 
 def dense(learner, arms, rewards):
-    """The same in numpy from the formulas of the paper: everything computed anew in each round."""
+    """Return the same in NumPy from the paper's formulas, recomputing everything in each round."""
     played, xs, rs = [], np.empty((0, arms.shape[2])), np.array([])
     for offered, reward in zip(arms.numpy(), rewards):
         V = learner.ridge * np.eye(offered.shape[1]) + xs.T @ xs
@@ -68,7 +68,7 @@ def test_oful_is_the_dense_reference(refresh, scale):
 
 
 def test_radius_by_hand():
-    """One arm of length 1, three times: det V_3 / det V_0 = 7/4, and .5 sqrt(2 ln(10 sqrt(7/4))) + 2 * 2 = 5.1363."""
+    """One arm of norm 1, pulled three times: det V_3 / det V_0 = 7/4, and 0.5 sqrt(2 ln(10 sqrt(7/4))) + 2 * 2 = 5.1363."""
     learner, one = OFUL(0.5, 2.0, 0.1, ridge=4.0), torch.tensor([[[1.0, 0.0]]] * 3, **TKWARGS)
     start = learner.init(1, one[:1], None, DRAW, **TKWARGS)
     np.testing.assert_allclose(learner.radius(start), 0.5 * math.sqrt(2 * math.log(10)) + 4)
@@ -82,7 +82,7 @@ def test_radius_of_confidence_ball_by_hand():
     start = learner.init(2, X.expand(2, -1, -1), None, None, **TKWARGS)
     assert learner.radius(start).tolist() == pytest.approx([0.5 * 8 / 3 * math.log(10)] * 2)
     _, state = run(learner, X.expand(2, -1, -1), (1.0, 0.0))
-    # .5 sqrt(128 * 2 ln 3 ln 90)
+    # The expected radius is 0.5 sqrt(128 * 2 ln 3 ln 90).
     assert learner.radius(state).tolist() == pytest.approx([17.787270], abs=1e-6)
 
 
@@ -105,7 +105,7 @@ def test_first_arm_is_the_longest_and_greedy_ties_go_to_the_lowest():
     seed=st.integers(0, 2**32 - 1),
 )
 def test_radius_grows_and_stays_below_its_simpler_form(noise, norm, delta, ridge, seed):
-    """Theorem 2's second form, for arms of norm at most 1: R sqrt(d ln((1 + t / lambda) / delta)) + lambda^{1/2} S."""
+    """For arms of norm at most 1, the second form of Theorem 2 is R sqrt(d ln((1 + t / lambda) / delta)) + lambda^{1/2} S."""
     learner = OFUL(noise, norm, delta, ridge)
     rng = np.random.default_rng(seed)
     arms = torch.tensor(rng.normal(size=(20, 4, 3)))
@@ -126,7 +126,7 @@ def test_radius_grows_and_stays_below_its_simpler_form(noise, norm, delta, ridge
 
 @dataclass(frozen=True)
 class Doubled(OFUL):
-    """Hears every reward twice as large."""
+    """OFUL that observes every reward doubled."""
 
     def update(self, state, arms, arm, reward, draw):
         return super().update(state, arms, arm, 2 * reward, draw)
@@ -134,7 +134,7 @@ class Doubled(OFUL):
 
 @dataclass(frozen=True)
 class Repeating(OFUL):
-    """Counts every arm twice, its reward once."""
+    """OFUL that counts every arm twice, but its reward once."""
 
     def update(self, state, arms, arm, reward, draw):
         once = super().update(state, arms, arm, reward, draw)
@@ -163,8 +163,8 @@ def test_theorem_2_holds():
     [
         (Doubled(1.0, 1.0, 0.05), ELLIPSOID),
         (Repeating(1.0, 1.0, 0.05), ELLIPSOID),
-        (OFUL(1.0, 1.0, 0.05), replace(ELLIPSOID, noise=0.2)),  # the noise is larger than was said
-        # ||theta*|| is larger than was said
+        (OFUL(1.0, 1.0, 0.05), replace(ELLIPSOID, noise=0.2)),  # the noise exceeds the declared one
+        # ||theta*|| exceeds the declared norm bound.
         (OFUL(1.0, 1.0, 0.05, ridge=400.0), replace(ELLIPSOID, norm_bound=0.5, ridge=400.0)),
     ],
 )
@@ -194,7 +194,7 @@ def test_the_ellipsoid_is_the_learners_own_and_informs_once_it_is_small():
     assert theorem_2(trace, replace(ellipsoid, norm_bound=0.01)).informative_from is None
 
 
-# ---- problems ----------------------------------------------------------------------------------------------
+# ---- Problems ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_problems_are_as_described(problem):
     reward, gap = problem.respond(instance, 2, torch.full((2000,), 4), "reward", streams.at(2))
     other, _ = problem.respond(instance, 2, torch.full((2000,), 1), "reward", streams.at(2))
     torch.testing.assert_close(gap, means.amax(1) - means[:, 4])
-    # the noise is the round's, not the arm's
+    # The noise belongs to the round and not to the arm.
     torch.testing.assert_close(reward - means[:, 4], other - means[:, 1])
     assert (reward - means[:, 4]).std().item() == pytest.approx(0.2, rel=0.06)
 
@@ -226,7 +226,7 @@ def test_oful_learns_and_uniform_play_does_not():
     assert total[UniformArm()] == pytest.approx(300, rel=0.1)
 
 
-# ---- what is refused ---------------------------------------------------------------------------------------
+# ---- Invalid arguments -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", [(2,), (0, 2), (3, 0), (1, 3, 2)])

@@ -1,4 +1,4 @@
-"""Adam's step beside torch's own."""
+"""Compare Adam's step with torch.optim.Adam."""
 
 import torch
 

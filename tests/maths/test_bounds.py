@@ -1,4 +1,4 @@
-"""The box as a context."""
+"""Box constraints as a context: maps, checks and error messages."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Kernels and the exact posterior, against scikit-learn's."""
+"""Compare kernels and the exact posterior with scikit-learn."""
 
 import math
 
@@ -30,7 +30,7 @@ THEIRS = {
 
 
 def wave(X, Y):
-    """A kernel that is no function of the distance, with an uneven diagonal."""
+    """A kernel that is not a function of the distance and has a non-constant diagonal."""
     return (1 + X @ Y.mT) ** 2
 
 
@@ -42,7 +42,7 @@ def points(*shape):
 
 
 @pytest.mark.parametrize("kernel", THEIRS, ids=repr)
-@pytest.mark.parametrize("dim", [1, 3, 12])  # from 8 on, RBF takes products instead of differences
+@pytest.mark.parametrize("dim", [1, 3, 12])  # from 8 dimensions on, RBF uses products
 def test_kernels_are_scikit_learns(kernel, dim):
     X, Y = points(9, dim), points(6, dim)
     np.testing.assert_allclose(kernel(X, Y), THEIRS[kernel](X.numpy(), Y.numpy()), rtol=1e-11)
@@ -64,7 +64,7 @@ def test_kernels_are_symmetric_positive_and_batched(kernel, dim):
 
 
 def test_near_points_keep_their_digits():
-    """1 - k(x, x + h) is gamma h^2 to leading order; products instead of differences err by more than that."""
+    """1 - k(x, x + h) is gamma h^2 to leading order; the error of products instead of differences would be larger."""
     x = torch.linspace(0, 1, 50, dtype=torch.float64).unsqueeze(1) + 7
     K = RBF(100.0)(x, x + 1e-7)
     np.testing.assert_allclose(1 - K.diagonal(), 1e-12, rtol=1e-3)
@@ -99,7 +99,7 @@ def test_a_diagonal_of_its_own_is_refused():
 
     with pytest.raises(ValueError, match="diag differs"):
         check_kernel(Off(1.0), points(1, 8, 2))
-    # only zeros: nothing is wrong
+    # An all-zero kernel is valid.
     check_kernel(Linear(), torch.zeros(1, 3, 2, dtype=torch.float64))
 
 
@@ -118,13 +118,13 @@ def test_fields_out_of_range_are_refused(make, name):
         make()
 
 
-# ---- the posterior -----------------------------------------------------------------------------------------
+# ---- Posterior ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kernel", THEIRS, ids=repr)
 @pytest.mark.parametrize("ridge", [0.01, 2.0])
 def test_posterior_is_scikit_learns(kernel, ridge):
-    """Point by point there; here repeated observations are counted, and one point in six is never observed."""
+    """scikit-learn gets every observation separately; here they are counted, and one point in six is never observed."""
     X, at, count = (
         points(2, 6, 3),
         points(1, 10, 3),
@@ -140,14 +140,14 @@ def test_posterior_is_scikit_learns(kernel, ridge):
         )
         mean, sd = theirs.predict(at[0].numpy(), return_std=True)
         means.append(mean), variances.append(sd**2)
-    for n in (count, count.double()):  # integers count as well as floats
+    for n in (count, count.double()):  # counts may be integers or floats
         ours = exact_posterior(kernel, X, n, total, ridge, at)
         np.testing.assert_allclose(ours.mean, means, rtol=1e-8, atol=1e-10)
         np.testing.assert_allclose(ours.variance, variances, rtol=1e-8, atol=1e-10)
 
 
 def test_posterior_by_hand():
-    """Two points with k = .5; the first observed twice, 1 and 3, lambda = 1: mean 4/3 and 2/3, variance 1/3 and 5/6."""
+    """Two points with k = 0.5, the first observed twice (1 and 3), lambda = 1: mean 4/3 and 2/3, variance 1/3 and 5/6."""
     X = torch.tensor([[[0.0], [1.0]]], dtype=torch.float64)
     n, total = (
         torch.tensor([[2.0, 0.0]], dtype=torch.float64),
@@ -167,7 +167,7 @@ def test_without_observations_the_prior_remains():
 
 def test_a_lengthscale_for_each_dimension_is_scikit_learns():
     rng = np.random.default_rng(3)
-    for dim in (3, 9):  # by differences, by products
+    for dim in (3, 9):  # computed by differences and by products
         lengths = tuple(rng.random(dim) + 0.3)
         X, Y = rng.random((7, dim)), rng.random((5, dim))
         ours = RBF.of(*lengths)(torch.tensor(X), torch.tensor(Y))

@@ -1,4 +1,4 @@
-"""The likeliest kernel against scikit-learn's, and what is refused."""
+"""Compare maximum-likelihood kernels with scikit-learn, and test invalid arguments."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_what_made_the_data_is_found():
 
 
 def test_a_search_goes_on_with_the_likeliest_kernel():
-    """At a time of the user's choice: fit, and observe again what was observed."""
+    """The user may fit a kernel at any time and pass the earlier observations to a new search."""
     found = maximum_likelihood(X[:40], Y[:40])
     search = Optimizer(LazyBKB(found.kernel, Confidence(found.noise, 2.0)), X)
     search.observe(range(40), Y[:40])

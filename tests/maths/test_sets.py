@@ -1,4 +1,4 @@
-"""Convex sets: oracles, projections, radii and diameters against values by hand, generic solvers and each other."""
+"""Convex sets: compare oracles, projections, radii and diameters with values by hand, generic solvers and each other."""
 
 import math
 import sys
@@ -25,7 +25,7 @@ T = lambda *rows: torch.tensor(rows, **TKWARGS)
 
 
 def directions(cset, count=40, seed=0):
-    """Rows of random numbers, R x n each; some sparse."""
+    """Tensors of random rows, R x n each; some are sparse."""
     rng = np.random.default_rng(seed)
     R = len(cset.D)
     for k in range(count):
@@ -37,7 +37,7 @@ def dot(a, b):
     return (a * b).sum(-1)
 
 
-# ---- values by hand ----------------------------------------------------------------------------------------
+# ---- Values by hand ----------------------------------------------------------------------------------------
 
 
 def test_the_triangle():
@@ -86,7 +86,7 @@ def test_the_nuclear_ball():
 
 
 def test_constants_of_the_experiments():
-    """p = 20, k = 18."""
+    """The experiments use p = 20 and k = 18."""
     nuclear, trace = NuclearBall.of(20, 18), Spectrahedron.of(20, 18)
     assert nuclear.dim == trace.dim == 210
     assert nuclear.rho == pytest.approx(4.0249223595, abs=1e-9) and trace.rho == pytest.approx(
@@ -111,7 +111,11 @@ def test_svec_is_an_isometry(p):
 
 
 def test_answers_to_zero(monkeypatch):
-    """Ball -e_1; polytope its first vertex; sub-simplex and trace the empty portfolio and matrix; nuclear -+ k e_1 e_1^T."""
+    """For c = 0 every oracle has a fixed result.
+
+    Ball: -e_1. Polytope: its first vertex. Sub-simplex and spectrahedron: the zero portfolio and matrix. Nuclear-norm ball:
+    -k e_1 e_1^T, and k e_1 e_1^T with the printed oracle.
+    """
     zero = lambda cset: torch.zeros(len(cset.D), cset.dim, **TKWARGS)
     assert Ball.of(3).lmo(torch.zeros(1, 3)).tolist() == [[-1, 0, 0]]
     assert SubSimplex.of(3).lmo(torch.zeros(1, 3)).tolist() == [[-1, -1, -1]]
@@ -120,7 +124,7 @@ def test_answers_to_zero(monkeypatch):
         TRIANGLE.lmo(zero(TRIANGLE)), TRIANGLE.vertices[:, 0]
     )
     monkeypatch.setattr(sets_matrix, "LARGE", {True: 30, False: 30})
-    for p in (3, 30):  # dense, and by Lanczos
+    for p in (3, 30):  # dense, and Lanczos
         corner = torch.zeros(1, p, p, **TKWARGS)
         corner[0, 0, 0] = 2.0
         for cset, sign in (
@@ -135,7 +139,7 @@ def test_answers_to_zero(monkeypatch):
                 )
 
 
-# ---- every set ---------------------------------------------------------------------------------------------
+# ---- All sets ----------------------------------------------------------------------------------------------
 
 
 @every_set
@@ -209,7 +213,7 @@ def test_radii_and_diameter_are_attained(name):
 @every_set
 @pytest.mark.parametrize("scale", [1.0, 0.3, "each"])
 def test_a_projection_satisfies_the_variational_inequality(name, scale):
-    """<z - P, v - P> <= 0 for all v in s K: the largest by the oracle."""
+    """<z - P, v - P> <= 0 for all v in s K; the oracle gives the largest value."""
     cset = SETS[name]
     s = (
         torch.linspace(0.2, 0.9, len(cset.D), **TKWARGS)
@@ -299,7 +303,7 @@ def test_sets_are_in_double_precision_unless_told():
     assert SubSimplex.of(2, dtype=torch.float32).R.dtype == torch.float32
 
 
-# ---- simplexes ---------------------------------------------------------------------------------------------
+# ---- Simplexes ---------------------------------------------------------------------------------------------
 
 
 def test_projection_on_simplexes_by_bisection():
@@ -315,7 +319,7 @@ def test_projection_on_simplexes_by_bisection():
         )
 
 
-# ---- polytopes ---------------------------------------------------------------------------------------------
+# ---- Polytopes ---------------------------------------------------------------------------------------------
 
 
 def value(C, e, c):
@@ -356,7 +360,7 @@ def test_linear_programs_in_place_of_vertices(highspy, monkeypatch):
 def test_bounds_without_vertices_hold_and_are_not_wide():
     listed, solved = packings(4, 6, 5, seed=9), packings(4, 6, 5, seed=9, most=0)
     for exact, bound in ((listed.D, solved.D), (listed.R, solved.R)):
-        # of a box, whose edges are widths: at most sqrt(n) D
+        # The bounding box has the widths as its edges, so its diagonal is at most sqrt(n) D.
         assert (bound >= exact).all() and (bound <= math.sqrt(6) * exact).all()
 
 
@@ -383,7 +387,7 @@ def test_a_program_that_fails_says_so(monkeypatch):
 
 
 def asked_along_axes(n):
-    """Costs with ties, that of the origin among them, and costs without."""
+    """Costs with ties, such as the zero cost, and costs without ties."""
     rng = np.random.default_rng(6)
     return np.vstack(
         [
@@ -399,7 +403,7 @@ def asked_along_axes(n):
 
 @pytest.mark.parametrize("highspy", [True, False])
 def test_a_program_answers_alike_whatever_it_was_asked_before(highspy, monkeypatch):
-    """Bit for bit, and with vertices of the box, also where a face minimizes and where costs are tiny."""
+    """Results are bitwise equal and are vertices of the box, also if a whole face is optimal and if costs are tiny."""
     if highspy:
         pytest.importorskip(
             "highspy", reason="without it linear programs are scipy's, which start anew"
@@ -437,7 +441,7 @@ def test_above_twelve_dimensions_no_vertices_are_listed(monkeypatch):
 @pytest.mark.parametrize("size", [1e-200, 1e-10, 1e-3, 1e8, 1e200])
 @pytest.mark.parametrize("most", [20_000, 0])
 def test_the_unit_of_a_row_does_not_matter(size, most):
-    """Rows in another unit, all or one: the same set, which holds and projects the same points."""
+    """Scaling all rows or one row of (C, d) gives the same set, with the same members and projections."""
     C, d = np.array([[-1.0, 0.0], [0.0, -1.0], [3.0, 1.0]]), np.array([0.0, 0.0, 1.0])
     plain = polytope(C, d, most=most)
     close = lambda a, b: torch.testing.assert_close(a, b, atol=1e-9, rtol=1e-9)
@@ -500,7 +504,7 @@ def test_sets_by_an_oracle_are_of_a_function_and_numbers(oracle, center, match):
 
 
 def test_an_oracle_in_single_precision_passes():
-    """l1 ball of three dimensions: the ball inside touches along the diagonal, which an oracle rounded inward misses."""
+    """The ball inside the l1 ball of three dimensions touches it along the diagonal; an oracle rounded inward misses that point."""
     for n in (2, 3):
         single = oracle_set(
             lambda c: (l1_oracle(c) * (1 - 6e-8)).astype(np.float32),
@@ -557,7 +561,7 @@ def test_an_oracle_cannot_change_what_it_is_asked():
 
 @pytest.mark.parametrize("far", [1e-3, 1.0, 1e2, 1e4, 1e6])
 def test_the_least_distance_projection_against_all_vertices(far):
-    """<z - P, v - P> <= 0 for every vertex v, also from far away, where the last residual is tiny."""
+    """<z - P, v - P> <= 0 for every vertex v, also for a distant z, where the last residual is tiny."""
     cset = packings(1, 6, 5, seed=3)
     C, e, V = (x[0].numpy() for x in (cset.normals, cset.offsets, cset.vertices))
     moved = 0
@@ -600,7 +604,7 @@ def test_duplicate_constraints_and_vertices():
 
 
 def test_a_pyramid_has_its_apex_once():
-    """Four facets meet in a vertex of three dimensions."""
+    """Four facets meet in one vertex in three dimensions, and the vertex is listed once."""
     C = np.array([[1.0, 0, 1], [-1, 0, 1], [0, 1, 1], [0, -1, 1], [0, 0, -1]])
     assert len(polytope(C, np.array([1.0, 1, 1, 1, 0])).vertices[0]) == 5
 
@@ -637,7 +641,7 @@ def test_unbounded_polytopes_are_refused(C, d, most):
 
 
 def test_a_polytope_that_reaches_too_far_is_refused():
-    """Its corner lies at 1e300, where rounding overflows."""
+    """A corner at 1e300 would overflow when it is rounded."""
     C = np.array([[1.0, 0.0], [-1e300, 1.0], [-1.0, 0.0], [0.0, -1.0]])
     with pytest.raises(ValueError, match="reaches beyond 1e\\+30"):
         polytope(C, np.ones(4))
@@ -674,13 +678,13 @@ def test_the_inscribed_ball_and_corners_of_a_box():
 
 
 def test_distances_between_many_vertices(monkeypatch):
-    """Blocks of vertices: the same diameter."""
+    """The diameter does not depend on the blocks of vertices in which it is computed."""
     whole = packings(1, 5, 4, seed=8).D
     monkeypatch.setattr(sets_polytope, "BLOCK", 7)
     assert torch.equal(packings(1, 5, 4, seed=8).D, whole)
 
 
-# ---- matrices ----------------------------------------------------------------------------------------------
+# ---- Matrices ----------------------------------------------------------------------------------------------
 
 SPECTRA = {
     "random": RNG.normal(size=6),
@@ -694,7 +698,7 @@ SPECTRA = {
 
 @pytest.mark.parametrize("spectrum", SPECTRA)
 def test_oracles_over_matrices_by_their_values(spectrum):
-    """Any minimizer will do where eigenvalues repeat: -k max |l|, k min(0, l_min) and, as printed, k l_min."""
+    """With repeated eigenvalues any minimizer is valid, so values are compared: -k max |l|, k min(0, l_min), printed: k l_min."""
     values = np.array(SPECTRA[spectrum])
     Q = np.linalg.qr(RNG.normal(size=(6, 6)))[0]
     C = svec(torch.tensor(Q * values @ Q.T)[None])
@@ -729,7 +733,7 @@ def test_lanczos_is_the_dense_factorization(kind, most, monkeypatch):
     Q = np.linalg.qr(RNG.normal(size=(p, p)))[0]
     C = torch.tensor(Q * values @ Q.T)[None]
     C = (C + C.mT) / 2
-    # a batch is factored whole
+    # A batch is factored completely, without Lanczos.
     (one, v), (two, w) = (extreme_eigenpair(C, most), extreme_eigenpair(C.expand(2, -1, -1), most))
     assert abs(one.item()) == pytest.approx(abs(two[0].item()), abs=1e-8)
     for value, vector in ((one, v), (two[:1], w[:1])):
@@ -756,17 +760,17 @@ def test_matrix_projections_are_those_of_a_generic_solver(kind):
         np.testing.assert_allclose(found, X.value, atol=1e-5)
 
 
-# ---- sets known by an oracle -------------------------------------------------------------------------------
+# ---- Sets given by an oracle -------------------------------------------------------------------------------
 
 
 def test_a_set_by_its_oracle():
-    # the ball of radius .9 / sqrt(3) about the center lies inside
+    # The set contains the ball of radius 0.9 / sqrt(3) about the center.
     cset = oracle_set(l1_oracle, [0.1, 0.0, 0.0], 0.5)
     assert isinstance(cset, OracleSet) and cset.dim == 3 and not hasattr(cset, "project")
     torch.testing.assert_close(
         cset.to_native(cset.lmo(T([0.0, 3.0, -1.0], [-5.0, 0, 0]))), T([0.0, -1, 0], [1.0, 0, 0])
     )
-    # widths 2 along each axis, in units of .5; farthest 1.1 along the first
+    # The width is 2 along each axis, in units of 0.5; the farthest point is at 1.1 along the first axis.
     assert cset.D.item() == pytest.approx(4 * math.sqrt(3)) and cset.R.item() == pytest.approx(
         2 * math.sqrt(1.1**2 + 2)
     )
@@ -784,7 +788,7 @@ def test_an_interval_by_its_oracle():
 
 @pytest.mark.parametrize("n", [2, 5])
 def test_diameter_and_outer_radius_of_a_set_by_its_oracle_may_be_told(n):
-    """The l1 ball has D = 2 and R = 1, which widths along the axes take for sqrt(n) times as much."""
+    """The l1 ball has D = 2 and R = 1; the bounds from the widths along the axes are sqrt(n) times as large."""
     known = oracle_set(l1_oracle, np.zeros(n), 0.25, diameter=2.0, outer=1)
     assert known.D.tolist() == [8.0] and known.R.tolist() == [4.0]
     guessed = oracle_set(l1_oracle, np.zeros(n), 0.25, outer=3.0)
@@ -812,9 +816,9 @@ def test_what_points_of_a_set_exceed_is_refused(told, match):
 @pytest.mark.parametrize(
     "oracle, center, radius, error, match",
     [
-        # maximizes
+        # maximizes instead of minimizing
         (lambda c: -l1_oracle(c), np.zeros(3), 0.5, RuntimeError, "along some direction"),
-        # the ball sticks out: .577 fits
+        # The ball is not inside: the largest has radius 0.577.
         (l1_oracle, np.zeros(3), 0.7, RuntimeError, "along some direction"),
         (l1_oracle, [0.9, 0.9, 0.9], 0.1, RuntimeError, "along some direction"),
         (lambda c: c * np.nan, np.zeros(3), 0.5, RuntimeError, "3 finite numbers"),
@@ -826,7 +830,7 @@ def test_what_points_of_a_set_exceed_is_refused(told, match):
             0.5,
             RuntimeError,
             "3 finite numbers",
-        ),  # not along the axes
+        ),  # NaN, but not along the axes
         (
             lambda c: np.zeros(2),
             np.zeros(3),
@@ -859,14 +863,14 @@ def test_the_probe_passes_over_an_oracle_that_is_not_the_sets_own():
         printed = NuclearBall.of(p, 2.0, exact=False)
         check_oracle(printed)
         h = support_function(printed, -svec(torch.eye(p, **TKWARGS)[None]) / math.sqrt(p)).item()
-        # the printed answers have a positive trace: not all of the ball is below them
+        # The results of the printed oracle have a positive trace, so part of the ball is not below them.
         assert h == pytest.approx(-1.0)
         lying = Lying(printed.dim, printed.R, printed.D, 1.0, True, printed.lmo)
         if p == 2:
             with pytest.raises(RuntimeError, match="along some direction"):
                 check_oracle(lying)
         else:
-            check_oracle(lying)  # in 210 dimensions no random direction finds it
+            check_oracle(lying)  # in 210 dimensions no random direction detects it
 
 
 @every_set

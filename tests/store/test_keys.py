@@ -1,4 +1,4 @@
-"""Keys of results: what renews a result, and what does not."""
+"""Keys of results: changes that make a stored result obsolete, and changes that do not."""
 
 import importlib.metadata
 import math
@@ -21,7 +21,7 @@ from paperlib.bkb import Confidence, LazyBKB, Matern
 from paperlib.glbomd import GLBOMD, GLOC, Bernoulli, SphereArms
 from paperlib.pfbco import PFBCO, Doubling, QuadraticPolytope
 
-# ---- what renews a run ------------------------------------------------------------------------------------
+# ---- Changes that make a run obsolete ----------------------------------------------------------------------
 
 RUNS = {
     "GLBOMD": (GLBOMD(Bernoulli(), 3.0), SphereArms()),
@@ -32,7 +32,7 @@ RUNS = {
 
 
 def digests():
-    """Key of every run."""
+    """Return the key of every run."""
     pairs = ({"learner": learner, "problem": problem} for learner, problem in RUNS.values())
     return {
         name: content.content_key(pair, ("paperlib.play",)).digest()
@@ -41,7 +41,7 @@ def digests():
 
 
 def renewed(change):
-    """Names of the runs whose key is another after ``change()``."""
+    """Return the names of the runs whose key differs after ``change()``."""
     before = digests()
     change()
     return {name for name, after in digests().items() if after != before[name]}
@@ -49,7 +49,7 @@ def renewed(change):
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A copy of the library and the companion, whose files stand for those that were imported; the folder of both."""
+    """Copy the library and the companion, let the copies replace the imported files, and return the folder of both."""
     for package in (paperlib, companion):
         copy, here = tmp_path / package.__name__, Path(package.__file__).parent
         shutil.copytree(here, copy, ignore=shutil.ignore_patterns("__pycache__"))
@@ -58,7 +58,7 @@ def package(tmp_path, monkeypatch):
 
 
 def edit(file, old, new):
-    """Replace what stands in a file once or more, where it stands first."""
+    """Replace the first occurrence of ``old`` in a file, which must contain it."""
     text = file.read_text()
     assert old in text
     file.write_text(text.replace(old, new, 1))
@@ -73,7 +73,7 @@ class Far(NamedTuple):
 
 
 class Grown(GLBOMD):
-    """With a setting that is no field."""
+    """Learner with a parameter that is not a field."""
 
     def __init__(self, extra):
         super().__init__(Bernoulli(), 3.0)
@@ -86,7 +86,7 @@ def test_named_tuples_are_told_apart_by_their_class():
     pair = {"a": (1.0,), "b": Near(1.0)}, {"a": Near(1.0), "b": (1.0,)}
     assert (
         len({content.content_key({"inputs": held}).digest() for held in pair}) == 2
-    )  # and by their place
+    )  # the key also depends on the names of the inputs
     same = {"a": (1.0,), "b": Near(1.0)}, {"b": Near(1.0), "a": (1.0,)}
     assert len({content.content_key({"inputs": held}).digest() for held in same}) == 1
 
@@ -116,7 +116,7 @@ MORE = "from torch import", "MORE = 1\nfrom torch import"
             "paperlib/glbomd/learners/gloc.py",
             "c = 1 / kappa, the strong",
             "the strong",
-        ),  # of a method
+        ),  # the docstring of a method
         ("paperlib/core/linalg.py", *DOCSTRING),
         ("paperlib/play.py", *DOCSTRING),
     ],
@@ -166,7 +166,7 @@ def test_code_renews_the_runs_that_use_it(package, name, old, new, expected):
     [("sklearn", {"LazyBKB"}), ("highspy", {"PFBCO"}), ("matplotlib", set())],
 )
 def test_an_upgrade_renews_the_runs_that_import_the_package(monkeypatch, upgraded, expected):
-    """Arms of a table come from scikit-learn; polytopes ask highspy where it is installed."""
+    """The arms of a table come from scikit-learn, and polytopes use highspy if it is installed."""
     installed = content.version
     later = lambda name: "99" if name == upgraded else installed(name)
     assert renewed(lambda: monkeypatch.setattr(content, "version", later)) == expected
@@ -226,7 +226,7 @@ def test_words_edited_under_a_running_process_do_no_harm(package, monkeypatch):
     assert differs() == ["gloc.py"]
 
 
-# ---- code of files, notebooks and one's own modules -------------------------------------------------------
+# ---- Code of files, notebooks and the user's modules -------------------------------------------------------
 
 
 def made(factor):
@@ -265,8 +265,8 @@ class Mine:
 
 
 def typed(monkeypatch, tmp_path, text):
-    """Names of a notebook with ``text`` in a cell: code that belongs to `__main__`."""
-    cell = tmp_path / "cell.py"  # as IPython keeps the source of a cell
+    """Return the globals of a notebook with ``text`` in a cell, which is code of `__main__`."""
+    cell = tmp_path / "cell.py"  # IPython stores the source of a cell in this way
     cell.write_text(text)
     names = vars(sys.modules["__main__"]).copy()
     names |= {"__name__": "__main__"}
@@ -337,7 +337,7 @@ def test_classes_of_a_notebook_count(monkeypatch, tmp_path, old, new, differs):
 
 @pytest.fixture
 def toy_paper(tmp_path, monkeypatch):
-    """A package `paperlib.toy` of four files: a -> b -> linalg, and c on its own."""
+    """Make a package `paperlib.toy` of four files: a imports b, b imports linalg, and c imports none of them."""
     folder = tmp_path / "extra" / "toy"
     folder.mkdir(parents=True)
     texts = {
@@ -412,7 +412,7 @@ def test_source_of_what_is_used_is_in_the_key(toy_paper):
 
 @pytest.fixture(params=["package", "namespace package"])
 def own_modules(request, tmp_path, monkeypatch):
-    """A user's modules: myprobe -> mypack.inner -> mypack.deep, and myother, which nothing imports."""
+    """Make modules of a user: myprobe imports mypack.inner, which imports mypack.deep; no module imports myother."""
     texts = {
         "myprobe": "import json\nimport numpy\nfrom mypack import inner\ndef probe(round):\n    return inner.value(round)\n",
         "mypack/__init__": "",

@@ -1,4 +1,7 @@
-"""Long work says what runs, how far it is and how long still, quick work says nothing, and results know none of it."""
+"""Progress of long computations: the current run, the part done, and the time left.
+
+Short computations show no progress, and results do not depend on it.
+"""
 
 import io
 import os
@@ -32,7 +35,7 @@ def folders(tmp_path, monkeypatch):
 
 
 class Clock:
-    """Time that passes when it is told to, and timers that ring then."""
+    """Fake clock that advances on request and triggers its timers."""
 
     def __init__(self):
         self.now, self.timers = 1000.0, []
@@ -65,20 +68,20 @@ def clock(monkeypatch):
 
 
 class Stream(io.StringIO):
-    """What is written to stderr, which is a terminal or not."""
+    """Fake stderr, which may be a terminal or not."""
 
     def __init__(self, terminal):
         super().__init__()
         self.isatty = lambda: terminal
 
     def screen(self):
-        """What a terminal would show of it."""
+        """Return the text that a terminal would show."""
         return self.getvalue().rpartition("\r\x1b[K")[2]
 
 
 def stderr(monkeypatch, terminal):
     stream = Stream(terminal)
-    # in the module alone: pytest's own capture comes and goes
+    # We replace sys in this module only, because pytest's capture also replaces stderr.
     own = SimpleNamespace(stderr=stream, modules=sys.modules)
     monkeypatch.setattr(progress, "sys", own)
     return stream
@@ -94,7 +97,7 @@ def log(monkeypatch):
     return stderr(monkeypatch, False)
 
 
-# ---- words -------------------------------------------------------------------------------------------------
+# ---- Text of the line --------------------------------------------------------------------------------------
 
 
 def test_words_say_what_runs_how_far_and_how_long_still(clock):
@@ -116,14 +119,14 @@ def test_words_say_what_runs_how_far_and_how_long_still(clock):
 
 def test_the_rest_is_guessed_from_what_was_computed_alone(clock):
     line = progress.ProgressLine("Sphere", 10)
-    for _ in range(6):  # at hand, though the disk be slow
+    for _ in range(6):  # loaded from a slow disk
         clock.go(100)
         line.end()
     assert line.words(clock.now) == "Sphere: loading or waiting, 7 of 10"
     line.begin("A")
     clock.go(10)
     line.end()
-    clock.go(1000)  # another process takes a timing
+    clock.go(1000)  # another process measures run times
     assert line.words(clock.now) == "Sphere: loading or waiting, 8 of 10, about 30 s left"
 
 
@@ -135,7 +138,7 @@ def test_durations_in_words(seconds, words):
     assert progress.format_duration(seconds) == words
 
 
-# ---- when and where ----------------------------------------------------------------------------------------
+# ---- When and where the line is shown ----------------------------------------------------------------------
 
 
 def test_a_terminal_shows_one_line_that_is_written_over_and_goes(clock, terminal):
@@ -148,7 +151,7 @@ def test_a_terminal_shows_one_line_that_is_written_over_and_goes(clock, terminal
         assert terminal.screen() == "Sphere: A, 1 of 2, round 1 of 10, about 10 s left"
         clock.go(0.4)
         line.tell(2, 10)
-        assert "round 2" not in terminal.getvalue()  # the last line is fresh
+        assert "round 2" not in terminal.getvalue()  # the last line is too recent
         clock.go(0.1)
         line.tell(3, 10)
         assert "round 3 of 10" in terminal.screen()
@@ -189,7 +192,7 @@ def test_a_log_has_a_line_every_half_minute(clock, log):
             clock.go(1)
             line.tell(t, 100)
     assert [re.search(r"round (\d+)", text)[1] for text in log.getvalue().splitlines()] == [
-        "29",  # the clock rings before the round is told
+        "29",  # the timer fires before the round is reported
         "60",
     ]
 
@@ -214,7 +217,7 @@ def test_a_file_holds_the_line_while_the_work_goes_on(clock, terminal, monkeypat
         assert file.read_text("utf-8") == "Sphere: A−, 1 of 2, round 5 of 10, about 3 s left"
     assert not file.exists() and terminal.getvalue() == ""
     file.write_text("another's")
-    with progress.progress_line("Sphere", 2):  # quick: it is not its own
+    with progress.progress_line("Sphere", 2):  # a short computation does not own the file
         pass
     assert file.read_text() == "another's"
     monkeypatch.setenv("PAPERLIB_PROGRESS", str(tmp_path / "none/such"))
@@ -241,7 +244,7 @@ def test_an_exception_closes_the_line(clock, terminal, monkeypatch, tmp_path, ki
     line, shown = seen
     assert shown
     clock.go(100)
-    line.tell(1, 2)  # as a timer that rings late
+    line.tell(1, 2)  # a timer may fire late
     assert not file.exists() and terminal.screen() == ""
 
 
@@ -252,7 +255,7 @@ def test_a_stream_that_is_gone_stops_no_work(clock, terminal):
 
 
 class OnlyWrites:
-    """A stream as some loggers put it in stderr's place."""
+    """Stream with ``write`` only, as some loggers put it in the place of stderr."""
 
     def write(self, text):
         pass
@@ -268,11 +271,11 @@ def test_a_stream_that_is_none_stops_no_run(gone, monkeypatch):
     assert trace.equal(play(Index(), Coins(), 10, 2))
 
 
-# ---- what runs and times -----------------------------------------------------------------------------------
+# ---- Runs and timings --------------------------------------------------------------------------------------
 
 
 def spoken(monkeypatch, patience=0.0):
-    """Every line that is shown from here on."""
+    """Return a list that collects every line shown from now on."""
     lines = []
     monkeypatch.setattr(progress, "PATIENCE", patience)
     monkeypatch.setattr(progress, "PROGRESS_SECONDS", 0.0)
@@ -291,7 +294,7 @@ def test_a_run_tells_each_part_and_its_rounds(terminal, monkeypatch):
     assert re.search(r"round \d+ of 30, about \d s left", text) and lines[-1] == ""
     lines.clear()
     store.run(Coins(), learners, 30, {"a": 2, "b": 3}, chunk=2)
-    assert not re.search(": [ab],", "\n".join(lines))  # all was at hand
+    assert not re.search(": [ab],", "\n".join(lines))  # all results were stored already
 
 
 def test_a_shard_counts_its_own_parts(terminal, monkeypatch):
@@ -300,7 +303,7 @@ def test_a_shard_counts_its_own_parts(terminal, monkeypatch):
     monkeypatch.setenv("PAPERLIB_SHARD", "2/2")
     store.run(Coins(), {"a": SLOW, "b": Index()}, 10, 6, chunk=2)
     text = "\n".join(lines)
-    # numbers 1, 3 and 5 of 0 .. 5
+    # This shard has the parts 1, 3 and 5 of 0 to 5.
     assert all(said in text for said in ("a, 1 of 3", "b, 2 of 3", "b, 3 of 3")), text
 
 
@@ -333,7 +336,7 @@ def test_results_are_equal_bit_for_bit(terminal, monkeypatch, tmp_path):
     lines = spoken(monkeypatch)
     told = store.run(Coins(), {"a": SLOW}, 20, 4, chunk=2)["a"]
     assert any("round" in text for text in lines)
-    assert told.equal(play(SLOW, Coins(), 20, 4))  # without anybody to tell
+    assert told.equal(play(SLOW, Coins(), 20, 4))  # without a progress callback
     held = {path.name for path in (tmp_path / "results").iterdir()}
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "others"))
     store.run(Coins(), {"a": SLOW}, 20, 4, chunk=2, progress=lambda *_: None)
@@ -347,10 +350,13 @@ def test_a_caller_who_hears_of_progress_hears_all_and_no_line_is_shown(terminal,
 
 
 def test_a_line_costs_microseconds_a_round(monkeypatch, terminal):
-    """Of what the hook and the line add to a round, which takes a millisecond or so: measured alone, the least of some."""
+    """The hook and the line add little to a round, which takes about a millisecond.
+
+    Their cost is measured separately, as the minimum of several measurements.
+    """
     line = progress.ProgressLine("Sphere", 1)
     line.begin("A")
-    line.due = float("inf")  # as between two shows
+    line.due = float("inf")  # no line is due, as between two updates
 
     def cost():
         begun = time.perf_counter()
@@ -360,14 +366,14 @@ def test_a_line_costs_microseconds_a_round(monkeypatch, terminal):
 
     assert min(cost() for _ in range(5)) < 20e-6
     line.close()
-    # and play asks for it twice a second at most
+    # ``play`` calls the hook at most twice per second.
     heard = []
     begun = time.perf_counter()
     play(Index(nap=0.001), Coins(), 600, 1, progress=lambda *_: heard.append(1))
     assert len(heard) <= (time.perf_counter() - begun) / 0.5
 
 
-# ---- a notebook --------------------------------------------------------------------------------------------
+# ---- Notebooks ---------------------------------------------------------------------------------------------
 
 IMPORTS = f"""import sys
 sys.path[:0] = [{str(CODE)!r}, {str(CODE / "tests")!r}]
@@ -388,7 +394,7 @@ CELLS = {
 
 
 class Watched(NotebookClient):
-    """What a notebook showed on the way, message by message."""
+    """Client that records every message of a notebook's outputs while it runs."""
 
     def process_message(self, msg, cell, cell_index):
         if msg["msg_type"] in ("display_data", "update_display_data", "clear_output"):
@@ -400,8 +406,8 @@ class Watched(NotebookClient):
 
 @pytest.fixture
 def executed(tmp_path, monkeypatch):
-    """A notebook with the cells above that ran in a kernel, and what its outputs looked like meanwhile."""
-    monkeypatch.delenv("PYTEST_VERSION", raising=False)  # which says that the kernel is nbval's
+    """Run a notebook with the cells above in a kernel; return it and its outputs during the run."""
+    monkeypatch.delenv("PYTEST_VERSION", raising=False)  # this variable marks a kernel of nbval
     cells = [new_code_cell(source) for source in (IMPORTS, *CELLS.values())]
     notebook = new_notebook(cells=cells)
     client = Watched(notebook, kernel_name="python3", timeout=120)
@@ -422,7 +428,7 @@ def test_a_notebook_shows_the_line_and_keeps_nothing_of_it(executed):
         assert outputs[name] == [], name
     kinds = {name: [output.output_type for output in found] for name, found in outputs.items()}
     assert kinds["after"] == ["stream"] and outputs["after"][0].text == "after\n"
-    # Jupyter has no way to take one of several outputs away
+    # Jupyter cannot remove one of several outputs, so it is emptied.
     assert kinds["before"] == ["stream", "display_data"] and outputs["before"][1].data == {}
     assert kinds["amid"] == ["stream", "display_data"] and outputs["amid"][1].data == {}
     nbformat.validate(notebook)

@@ -1,4 +1,4 @@
-"""A long cell in a real JupyterLab: how far it is stands on the page, and nothing of it in the saved notebook."""
+"""A long cell in a real JupyterLab: the page shows its progress, and the saved notebook does not contain it."""
 
 import contextlib
 import re
@@ -22,7 +22,7 @@ CELLS = """return [...document.querySelectorAll('.jp-CodeCell')].map(
 
 
 def run_cell(browser, number, seconds):
-    """Run a cell as a reader does, by Control and Enter in it; returns what else is to be seen until it has run."""
+    """Run a cell by Control and Enter, as a reader does; return the other texts seen on the page until it ends."""
     from selenium.common.exceptions import WebDriverException
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.keys import Keys
@@ -31,15 +31,15 @@ def run_cell(browser, number, seconds):
     found = f"return document.querySelectorAll('.jp-CodeCell')[{number}].querySelector('.cm-line')"
 
     def clicked():
-        with contextlib.suppress(WebDriverException):  # JupyterLab still draws its cells
-            # asked which kernel, for the notebook came before the list of kernels: the one that it names
+        with contextlib.suppress(WebDriverException):  # JupyterLab is still drawing the cells
+            # If the notebook opens before the list of kernels is loaded, JupyterLab asks for the kernel. We accept its suggestion.
             for button in browser.find_elements("css selector", ".jp-Dialog button.jp-mod-accept"):
                 button.click()
             browser.execute_script(found).click()
             return True
         return False
 
-    # JupyterLab drops a run that is asked for while it still connects to the kernel: a reader tries again
+    # JupyterLab ignores a run request while it connects to the kernel, so we repeat it as a reader would.
     for _ in range(3):
         wait(60, f"cell {number} can be clicked", clicked)
         keys, begun = ActionChains(browser), time.monotonic()
@@ -61,7 +61,7 @@ def test_a_long_cell_speaks_and_leaves_nothing(project, tmp_path, monkeypatch): 
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.keys import Keys
 
-    monkeypatch.delenv("PYTEST_VERSION")  # it says that a kernel is nbval's
+    monkeypatch.delenv("PYTEST_VERSION")  # this variable marks a kernel of nbval
     path = project / "notebooks/toy_1.ipynb"
     new = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in LONG])
     new.metadata = nbformat.read(project / f"notebooks/{STEM}.ipynb", as_version=4).metadata
@@ -87,7 +87,7 @@ def test_a_long_cell_speaks_and_leaves_nothing(project, tmp_path, monkeypatch): 
     assert all(line.fullmatch(text) for _, text in seen), seen
     assert len({text for _, text in seen if "round" in text}) >= 5, seen
     assert saved()[1].outputs == [] and saved()[1].execution_count
-    # of two outputs Jupyter can empty the second, not remove it
+    # Jupyter can empty the second of two outputs, but not remove it.
     assert [output.get("text", output.get("data")) for output in saved()[2].outputs] == [
         "before\n",
         {},

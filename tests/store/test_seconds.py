@@ -1,4 +1,4 @@
-"""What is read off seconds: statistics of rounds, ratios, bins, growth, bars; and that they are kept."""
+"""Statistics of measured run times (per round, ratios, bins, growth, bars), and their storage."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def test_ratios():
         2,
     )
     assert found.method == "ratio of median seconds, 95 % bootstrap over repetitions together"
-    mean = FOUND.ratio(B, A, "mean")  # means 16 / 3 and 38 against 4 and 16
+    mean = FOUND.ratio(B, A, "mean")  # means 16 / 3 and 38, compared with 4 and 16
     assert mean.estimate == pytest.approx((16 + 114) / (12 + 48))
     assert (mean.low, mean.high) == (pytest.approx(16 / 12), pytest.approx(114 / 48))
 
@@ -119,7 +119,7 @@ def test_growth_is_the_mean_exponent_and_sees_no_hiccup():
         and found.high > 1.1
     )
     start = Seconds({A: np.where(t < 300, 1.0, 1e-4) * np.ones((2, 1))}, {})
-    # the start does not count
+    # The first rounds are excluded.
     assert start.growth(A, width=100, first=300).estimate == pytest.approx(0, abs=1e-9)
 
 
@@ -150,7 +150,7 @@ def test_timed_runs_are_kept():
         x.shape == (2, 12) and (x > 0).all() for x in first.values()
     )
     again = time_runs({(name.upper(), 3): run for (name, _), run in runs.items()}, 12, 2, trials=3)
-    assert np.array_equal(again["ONE", 3], first["one", 3])  # whatever the runs are called
+    assert np.array_equal(again["ONE", 3], first["one", 3])  # the names of the runs do not matter
     assert not np.array_equal(time_runs(runs, 12, 2, trials=3, seed=1)["one", 3], first["one", 3])
     assert not np.array_equal(
         time_runs(runs, 12, 2, trials=3, anew=True)["one", 3], first["one", 3]

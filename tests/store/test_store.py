@@ -1,4 +1,4 @@
-"""What is computed once is found again; what differs is never mistaken for it; what is damaged is made anew."""
+"""Stored results are reused; different computations have different results; damaged files are recomputed."""
 
 import dataclasses
 import errno
@@ -29,7 +29,7 @@ TESTS = Path(__file__).resolve().parents[1]
 @pytest.fixture(autouse=True)
 def results(tmp_path, monkeypatch):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "results"))
-    # a timing elsewhere on the machine is none of its business
+    # Tests must not wait for timings of other processes on the machine.
     monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path))
     return tmp_path / "results"
 
@@ -162,7 +162,7 @@ def test_code_edited_between_its_import_and_its_first_run_is_not_kept(
     kept = files(results)
     assert len(kept) == 1 and not caplog.text
     file.write_text("def probe(round):\n    return 2 * round.feedback\n")
-    content._first.pop(file)  # as if it had not been run before
+    content._first.pop(file)  # as if this process had not run the file before
     seen = []
     run(
         trials=2,
@@ -171,7 +171,7 @@ def test_code_edited_between_its_import_and_its_first_run_is_not_kept(
         every=0,
         progress=lambda *_: seen.append(files(results)),
     )
-    assert seen and all(found == kept for found in seen)  # no checkpoint either
+    assert seen and all(found == kept for found in seen)  # no checkpoint was written either
     assert files(results) == kept and f"{tmp_path.name}/mylearning.py changed while" in caplog.text
 
 
@@ -240,7 +240,7 @@ def test_a_result_that_cannot_be_read_for_now_stays(results, monkeypatch, error)
 
 
 def test_auto_takes_one_device_however_many_trials(monkeypatch):
-    """A batch of 4,000 trials of one arm in 5 dimensions is expected to be faster on CUDA, one of 400 is not."""
+    """With one arm in 5 dimensions, 4,000 trials are expected to be faster on CUDA, but 400 trials are not."""
     devices, problem = [], type("Wide", (Coins,), {"dim": 5})()
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
 
@@ -291,7 +291,7 @@ def test_a_run_whose_result_cannot_be_saved_is_not_lost(results, monkeypatch, ca
     said = [record.getMessage() for record in caplog.records]
     assert len(said) == 4 and all(str(results) in text for text in said)
     assert all("No space left on device" in text and "computes it again" in text for text in said)
-    assert run().equal(expected) and len(files(results)) == 3  # room was made
+    assert run().equal(expected) and len(files(results)) == 3  # there is space again
 
 
 def test_a_checkpoint_that_cannot_be_saved_ends_no_run(tmp_path, monkeypatch, caplog):
@@ -299,7 +299,7 @@ def test_a_checkpoint_that_cannot_be_saved_ends_no_run(tmp_path, monkeypatch, ca
     monkeypatch.setattr("paperlib.play.write_npz", full)
     found = play(Index(), Coins(), 200, 2, checkpoint=tmp_path / "part.npz", every=0)
     assert found.equal(expected)
-    (said,) = caplog.records  # of 200 saves
+    (said,) = caplog.records  # a single warning for 200 failed saves
     assert "part.npz is not kept: No space left on device" in said.getMessage()
 
 

@@ -1,4 +1,4 @@
-"""Timings stand alone on the machine."""
+"""A timing has the machine for itself: locks between timings and experiments."""
 
 import os
 import select
@@ -43,10 +43,10 @@ def hold(kind):
 def test_a_timing_waits_for_experiments_and_they_for_it():
     first = hold("computing")
     assert first.stdout.readline() == "in\n"
-    with shared_lock():  # beside it: no wait
+    with shared_lock():  # a second experiment does not wait
         pass
     timing = hold("alone")
-    time.sleep(6.0)  # long enough to have started and to stand at the lock
+    time.sleep(6.0)  # long enough for the timing to start and to wait for the lock
     late = hold("computing")
     first.stdin.write("\n"), first.stdin.flush()
     left = float(first.stdout.readline())

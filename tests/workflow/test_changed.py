@@ -1,4 +1,4 @@
-"""``run.py test --changed``: the tests that a changed file may affect, and no others."""
+"""``run.py test --changed`` runs exactly the tests that a changed file may affect."""
 
 import importlib.util
 import subprocess
@@ -14,7 +14,7 @@ from paperlib.core.files import CHECKOUT
 sys.path.insert(0, str(CHECKOUT))
 import run
 
-# there are several files of this name
+# We load it by path, because several files have this name.
 spec = importlib.util.spec_from_file_location("tests_conftest", CHECKOUT / "tests/conftest.py")
 conftest = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(conftest)
@@ -58,7 +58,7 @@ def test_a_learner_affects_the_cases_that_use_it():
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
-    """A git repository with one commit."""
+    """Make a git repository with one commit."""
     git = lambda *words: subprocess.run(
         ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=tmp_path, check=True
     )
@@ -82,7 +82,7 @@ def test_python_files_that_differ_from_the_last_commit_are_changed(repository):
 
 @pytest.mark.parametrize("found", ["\n", "bench/conftest.py\n\n"])
 def test_where_no_test_is_affected_none_runs(monkeypatch, capsys, found):
-    """pytest without a file would run the whole suite."""
+    """No pytest call is made, because pytest without a file would run the whole suite."""
     monkeypatch.setattr(run.subprocess, "run", lambda *_, **__: Namespace(stdout=found))
     monkeypatch.setattr(run, "call", lambda *_, **__: pytest.fail("pytest was called"))
     options = Namespace(slow=False, changed=True, rest=[])

@@ -1,4 +1,4 @@
-"""Which parameters a profile declares, and where a run with others is kept, whoever starts it."""
+"""Parameters that a profile declares, and the folder of a run with other parameters, however it is started."""
 
 import ast
 import json
@@ -72,7 +72,7 @@ def root(tmp_path, monkeypatch):
 
 @pytest.fixture
 def repository(root):
-    """The same as git has it."""
+    """Return the same project in a git repository."""
     if shutil.which("git") is None:
         pytest.skip("there is no git")
     git(root, "init", "-q"), git(root, "add", "notebooks")
@@ -80,7 +80,7 @@ def repository(root):
 
 
 def names(history=(), **changed):
-    """What a notebook's globals hold in the cell that calls."""
+    """Return the globals of a notebook in the calling cell."""
     given = {"profile": "quick", "device": "auto", "horizon": 30, "delta": 0.1, "sizes": [1, 2]}
     return {**given, **changed, "In": ["", PARAMETERS, *history, FIRST], "np": object()}
 
@@ -94,12 +94,12 @@ PAPER = {"profile": "paper", "horizon": 100, "delta": 1.0}
         ({}, "quick"),
         ({"device": "cpu"}, "quick"),
         (PAPER, "paper"),
-        (PAPER | {"delta": 1}, "paper"),  # papermill's -p delta 1
+        (PAPER | {"delta": 1}, "paper"),  # papermill with -p delta 1
         ({"profile": "paper"}, "custom"),
         (PAPER | {"horizon": 60}, "custom"),
         (PAPER | {"sizes": [1]}, "custom"),
         ({"horizon": 100}, "custom"),
-        ({"profile": "custom"}, "custom"),  # the cell is run a second time
+        ({"profile": "custom"}, "custom"),  # the cell runs a second time
     ],
 )
 def test_other_parameters_than_the_profiles_make_a_run_a_custom_one(
@@ -138,7 +138,7 @@ def test_a_parameter_that_papermill_has_put_in_and_nobody_knows_is_refused(root)
     message = "horizn=100; allowed parameters of toy_1: profile, device, horizon, delta, sizes"
     with pytest.raises(ValueError, match=message):
         declared.resolve_profile("toy_1", names([injected], horizn=100))
-    # what a user types is one's own, and so is what a copy of the notebook declares
+    # The user may define any name in a cell, and a copy of the notebook may declare other parameters.
     assert declared.resolve_profile("toy_1", names(["horizn = 100"], horizn=100)) == "quick"
     extended = ["horizn: int = 5  # new", injected]
     assert declared.resolve_profile("toy_1", names(extended, horizn=100)) == "quick"
@@ -156,7 +156,7 @@ def test_a_parameter_is_a_literal(root):
 
 
 def test_an_edited_cell_is_custom_until_git_has_it(repository):
-    """JupyterLab saves what was only tried."""
+    """JupyterLab also saves edits that were only tried out."""
     assert declared.output_place("toy_1", "quick") == "quick"
     write(repository, PARAMETERS.replace("= 30", "= 60"))
     assert declared.resolve_profile("toy_1", names(horizon=60)) == "custom"
@@ -185,11 +185,11 @@ def test_an_edited_profile_is_custom_until_git_has_it(repository):
     assert declared.output_place("toy_1", "paper") == "paper"
 
 
-# ---- in a kernel -------------------------------------------------------------------------------------------
+# ---- In a kernel -------------------------------------------------------------------------------------------
 
 
 def kept(root):
-    """Files below figures/, with what the toy wrote of its profile."""
+    """Return the files below figures/ with the profile that the toy notebook wrote into them."""
     return {
         str(path.relative_to(root / "figures")): json.loads(path.read_text())["profile"]
         for path in (root / "figures").rglob("*.json")
@@ -197,7 +197,7 @@ def kept(root):
 
 
 def by_papermill(root, **parameters):
-    """As ``papermill notebooks/toy_1.ipynb out.ipynb -p ...`` does."""
+    """Run the notebook as ``papermill notebooks/toy_1.ipynb out.ipynb -p ...`` does."""
     papermill.execute_notebook(
         root / "notebooks/toy_1.ipynb",
         root / "out.ipynb",
@@ -224,7 +224,7 @@ def test_papermill_with_a_parameter_that_nobody_knows_computes_nothing(root):
 
 @pytest.mark.slow
 def test_a_parameters_cell_that_is_edited_and_run_once_more_is_custom(root):
-    """As in JupyterLab, where the cell behind it may be left out."""
+    """In JupyterLab the user may skip the cell after the parameters."""
     notebook = new_notebook(cells=cells())
     again = new_code_cell(PARAMETERS.replace("= 30", "= 60"), id="d")
     notebook.cells += [again, new_code_cell(LAST, id="e")]
@@ -235,7 +235,7 @@ def test_a_parameters_cell_that_is_edited_and_run_once_more_is_custom(root):
     assert "Not the quick profile (horizon 60, declared 30)" in again.outputs[0].text
 
 
-# ---- how they are marked -----------------------------------------------------------------------------------
+# ---- Marks of custom runs ----------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -258,13 +258,14 @@ def test_custom_verdicts_say_so_and_are_on_no_other_page(root):
         profile: ledger.gather(profile)["papers"]["linear"]["claims"][0]["verdict"]
         for profile in ("quick", "paper", "custom")
     }
-    assert set(said.values()) == {"not run"}  # here is no record, and no custom run makes one
+    # There is no record, and a custom run does not write one.
+    assert set(said.values()) == {"not run"}
     row = ledger.gather("custom")["papers"]["linear"]["claims"][0]
     assert row["run"] == "custom run: 32, not a verdict"
     assert "parameters that no profile declares" in papers.all_claims(ledger.gather("custom"))
 
 
-# ---- the project's notebooks -------------------------------------------------------------------------------
+# ---- The project's notebooks -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -287,7 +288,7 @@ def test_every_notebook_asks_before_it_computes(path):
 
 
 def figures(root, *arguments):
-    """Output of ``run.py figures``."""
+    """Return the output of ``run.py figures``."""
     done = subprocess.run(
         [sys.executable, CODE / "run.py", "figures", *arguments],
         env={**os.environ, "PAPERLIB_PYTHON": sys.executable},

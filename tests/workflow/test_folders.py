@@ -1,4 +1,4 @@
-"""Where results and figures go: what the user names, a checkout that is read-only, a package without one."""
+"""Folders of results and figures: named by the user, for a read-only checkout, and without a checkout."""
 
 import json
 import os
@@ -32,14 +32,14 @@ output.write_json(output.profile_dir(profile) / "toy" / "a.json", {})""",
 
 @pytest.fixture
 def bare(monkeypatch):
-    """No folder is named."""
+    """Remove all variables that name a folder."""
     for name in NAMES:
         monkeypatch.delenv(f"PAPERLIB_{name}", raising=False)
 
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A small copy of the project, with one notebook."""
+    """Make a small copy of the project, with one notebook."""
     code = tmp_path / "code"
     for name in ("paperlib", "companion", "data"):
         shutil.copytree(CODE / name, code / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -61,7 +61,7 @@ def files(folder):
     return {path.relative_to(folder): path.stat().st_mtime_ns for path in folder.rglob("*")}
 
 
-# ---- a package without a checkout --------------------------------------------------------------------------
+# ---- A package without a checkout --------------------------------------------------------------------------
 
 
 def test_a_checkout_is_the_projects_folder(bare, monkeypatch, tmp_path):
@@ -77,7 +77,7 @@ def test_a_checkout_is_the_projects_folder(bare, monkeypatch, tmp_path):
 
 
 def test_an_installed_package_writes_to_the_working_folder(bare, monkeypatch, tmp_path):
-    (tmp_path / "run.py").write_text("")  # of some other package, beside ours
+    (tmp_path / "run.py").write_text("")  # belongs to another package in the same folder
     monkeypatch.setattr(output, "CHECKOUT", tmp_path)
     monkeypatch.chdir(tmp_path)
     for work in (tmp_path / "a", tmp_path / "b"):
@@ -94,7 +94,7 @@ def test_an_installed_package_writes_to_the_working_folder(bare, monkeypatch, tm
 
 @pytest.mark.slow
 def test_nothing_is_written_into_site_packages(bare, tmp_path):
-    """A copy that lies as pip puts it."""
+    """Test a copy in site-packages, where pip installs it."""
     site, work = tmp_path / "site-packages", tmp_path / "work"
     for name in ("paperlib", "companion"):
         shutil.copytree(CODE / name, site / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -119,12 +119,12 @@ import paperlib; print(paperlib.__file__)
     assert found == {"results/cache", "figures/quick/claims", "figures/quick/toy"}
 
 
-# ---- clean -------------------------------------------------------------------------------------------------
+# ---- Clean -------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def home(bare, monkeypatch, tmp_path):
-    """A project's folder for run.py."""
+    """Make a project folder for run.py."""
     monkeypatch.setattr(run, "ROOT", tmp_path / "home")
     monkeypatch.setattr(run, "VENV", tmp_path / "home/.venv")
     (tmp_path / "home").mkdir()
@@ -180,13 +180,13 @@ def test_clean_heeds_the_folders_that_a_user_names_and_what_else_lies_there(
     assert run.clean(False) == 0
     assert left(mine) == {"thesis.tex", "data.npz", "quick.txt"}
     assert left(pictures) == {"a/b.png", "custom/a/b.png"}
-    assert left(home) == {"results/cache/0.npz", *FIGURES}  # of other calls
+    assert left(home) == {"results/cache/0.npz", *FIGURES}  # files of other calls remain
     said = capsys.readouterr().out.splitlines()
     assert f"removed {pictures / 'quick'}" in said and f"removed {mine / 'setup.log'}" in said
     assert f"removed 2 stored results in {mine}" in said
 
 
-# ---- a checkout that is read-only --------------------------------------------------------------------------
+# ---- A read-only checkout ----------------------------------------------------------------------------------
 
 
 def test_what_a_call_needs_lies_beside_the_results_where_the_checkout_is_read_only(
@@ -214,7 +214,7 @@ def test_what_a_call_needs_lies_beside_the_results_where_the_checkout_is_read_on
     monkeypatch.setattr(run, "make_environment", make)
     assert run.environment() == run.environment() == str(tmp_path / "mine/.venv/bin/python")
     assert made == [tmp_path / "mine/.venv/bin/python"] and not left(home)
-    # one that is there and whole is taken
+    # A complete environment in the project folder is used.
     shutil.copytree(tmp_path / "mine/.venv", home / ".venv")
     assert run.environment() == str(home / ".venv/bin/python") and len(made) == 1
 

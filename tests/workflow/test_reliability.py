@@ -1,4 +1,7 @@
-"""What ``run.py figures`` withstands: it says one clear line, loses nothing, and the next call ends as if nothing had been."""
+"""Failures that ``run.py figures`` withstands.
+
+It prints one clear line and loses no result. The next call ends as if there had been no failure.
+"""
 
 import contextlib
 import hashlib
@@ -18,7 +21,8 @@ from companion.store import results as store
 pytestmark = pytest.mark.slow
 HORIZON, TRIALS, CHUNK, NAP = 256, 6, 2, 0.002
 SEEDS = {"toy_1": 0, "toy_2": 100}
-TOTAL = len(SEEDS) * TRIALS // CHUNK * HORIZON  # rounds of all chunks of both notebooks
+# Total number of rounds in all chunks of both notebooks.
+TOTAL = len(SEEDS) * TRIALS // CHUNK * HORIZON
 
 
 def two_notebooks(home, **more):
@@ -30,7 +34,7 @@ def two_notebooks(home, **more):
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    """The two notebooks, run to their end, and the seconds that took."""
+    """Run the two notebooks without a failure; return them and the run time in seconds."""
     work = two_notebooks(tmp_path_factory.mktemp("undisturbed") / "home")
     begun = time.monotonic()
     status, text = work.run()
@@ -39,25 +43,25 @@ def undisturbed(tmp_path_factory):
 
 
 def told(status, text, *parts):
-    """A call failed, said why in one line of its last table, which holds ``parts``, and showed no traceback."""
+    """Assert that a call failed without a traceback, and that one line of its last table has the reason with all ``parts``."""
     assert status == 1 and "Traceback" not in text, text
     (line,) = [line for line in text.splitlines() if " has no result: " in line]
     assert all(part in line for part in parts), line
 
 
 def standing(work):
-    """What a failure of toy_2 must leave as it is."""
+    """Return the outputs that a failure of toy_2 must not change."""
     return {name: content for name, content in work.outcome().items() if "toy_2" not in name}
 
 
 def killed(work, moment, alone):
-    """A call that SIGKILL ends ``moment`` seconds after its begin: run.py ``alone``, or all that it started."""
+    """End a call by SIGKILL ``moment`` seconds after its start: run.py ``alone``, or with all of its processes."""
     process = work.start()
     try:
         process.wait(moment)
     except subprocess.TimeoutExpired:
         process.kill() if alone else work.kill()
-    else:  # the machine has become faster: the notebooks run once more and are killed earlier
+    else:  # The call ended before the kill, so the notebooks run again and are killed earlier.
         for done in (work.results / "quick").glob("*.done"):
             done.unlink()
         killed(work, 0.7 * moment, alone)
@@ -66,10 +70,10 @@ def killed(work, moment, alone):
 
 
 def killed_at_play(work, seconds, alone):
-    """A call that SIGKILL ends some seconds after it has kept its first checkpoint."""
+    """End a call by SIGKILL some seconds after it has saved its first checkpoint."""
     rounds = lambda: sum(len(work.rounds(name)) for name in SEEDS)
     process, before = work.start(), rounds()
-    # an orphan may have left it nothing to play
+    # A process that survived an earlier kill may have played all rounds already.
     until(lambda: rounds() > before or process.poll() is not None, 120)
     time.sleep(seconds)
     process.kill() if alone else work.kill()
@@ -78,14 +82,16 @@ def killed_at_play(work, seconds, alone):
 
 
 def resumed(work, undisturbed, folder):
-    """Resume in this process a copy of what a kill has left: nothing is damaged, repeated, or other than undisturbed.
+    """Resume a copy of the files that a kill has left, in this process.
+
+    No file may be damaged, no round repeated, and no result may differ from the undisturbed run.
 
     Returns:
-        rounds that the copy held, of ``TOTAL``.
+        The number of rounds in the copy, out of ``TOTAL``.
     """
     folder.mkdir()
     for path in work.results.glob("*.npz"):
-        with contextlib.suppress(FileNotFoundError):  # an orphan goes on
+        with contextlib.suppress(FileNotFoundError):  # a surviving process may still replace files
             shutil.copy2(path, folder)
     left = HORIZON * len(arrays(folder))
     for path in folder.glob("*.part.npz"):
@@ -115,12 +121,12 @@ def resumed(work, undisturbed, folder):
 
 
 def test_six_kills_six_identical_results(undisturbed, tmp_path, caplog):
-    """Kills of one run at moments of a fixed seed: two before its plays, three within, one after."""
+    """Kill one run at moments drawn with a fixed seed: two before its simulations, three during, one after."""
     original, seconds = undisturbed
     work, draws, left = two_notebooks(tmp_path / "home"), np.random.default_rng(1).random(10), []
-    for i in (0, 3, 5, 6, 7, 9):  # of ten parts of a run
+    for i in (0, 3, 5, 6, 7, 9):  # a run is divided into ten parts
         draw = draws[i]
-        # run.py alone: what it started goes on, beside the next call
+        # If only run.py is killed, its processes continue while the next call runs.
         finished, alone = (work.chunks(), i in (0, 7, 9))
         if 5 <= i < 8:
             killed_at_play(work, draw * HORIZON * NAP / 2, alone)
@@ -140,7 +146,7 @@ def test_six_kills_six_identical_results(undisturbed, tmp_path, caplog):
 
 
 def test_data_that_are_wrong_missing_and_there(tmp_path):
-    """On a copy of the project whose registry has one small data set more, at an address where nobody answers."""
+    """Test a copy of the project whose registry has an additional small data set at an unreachable address."""
     content = b"1,2,3\n" * 500
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -175,7 +181,7 @@ def test_data_that_are_wrong_missing_and_there(tmp_path):
     )
     (work.notebooks / "profiles.toml").write_text('[toy_2]\ndatasets = ["toy"]\n')
     path = work.home / "data/toy.data"
-    for damaged in (content[:-1], b"2" + content[1:]):  # truncated, altered
+    for damaged in (content[:-1], b"2" + content[1:]):  # truncated and altered
         path.write_bytes(damaged)
         told(
             *work.run(),
@@ -212,11 +218,12 @@ def test_a_full_disk(tmp_path):
     with Space(f"mount -t tmpfs -o size=2m tmpfs {work.results}") as space:
         work.prefix = space.prefix
         work.write("toy_1", horizon=64)
-        assert work.run()[0] == 0  # before toy_2, which fills the disk while it is saved
+        # toy_1 ends before toy_2 fills the disk while its result is saved.
+        assert work.run()[0] == 0
         work.write("toy_2", horizon=640, trials=600, chunk=600, seed=100)  # 3 MB
         place, (status, text) = work.results, work.run()
         work.results = space.seen(place)
-        # its run is not lost, only the result of it
+        # Its notebook succeeds; only the stored result is missing.
         assert status == 0 and "(No space left on device): the next run computes it again" in text
         kept, stamps = standing(work), work.chunks()
         assert "toy_1.ipynb" in kept and len(stamps) == 2
@@ -260,7 +267,7 @@ def test_a_corrupted_result_is_computed_again(undisturbed, tmp_path):
     content = bytearray(bad.read_bytes())
     content[len(content) // 2] ^= 0xFF
     bad.write_bytes(content)
-    for name in SEEDS:  # so that both notebooks run, and one of them meets the file
+    for name in SEEDS:  # Both notebooks must run, and one of them reads the damaged file.
         (work.figures / f"quick/toy/{name}.png").unlink()
     stamps = work.chunks()
     status, text = work.run()

@@ -1,4 +1,4 @@
-"""Experiments in shards, on this machine and through a scheduler: what they leave is what one run would have left."""
+"""Experiments in shards, on this machine and through a scheduler, store the same results as a single run."""
 
 import itertools
 import json
@@ -48,13 +48,13 @@ SHARDED = [("", IMPORTS), ("experiment", EXPERIMENT), ("", REST)]
 @pytest.fixture(autouse=True)
 def alone(tmp_path, monkeypatch):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "results"))
-    # a timing elsewhere on the machine is none of its business
+    # Tests must not wait for timings of other processes on the machine.
     monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path))
     monkeypatch.delenv("PAPERLIB_SHARD", raising=False)
 
 
 def notebook(root, stem, cells, profiles=""):
-    """A notebook of cells (tag or none, source) behind the parameters cell."""
+    """Write a notebook with the parameters cell, followed by cells (tag or none, source)."""
     made = [new_code_cell(PARAMETERS, id="p", metadata={"tags": ["parameters"]})]
     made += [
         new_code_cell(source, id=f"c{i}", metadata={"tags": [tag] if tag else []})
@@ -69,7 +69,7 @@ def notebook(root, stem, cells, profiles=""):
 
 
 def printed(root, stem):
-    """Text that the last cell of an executed copy has printed."""
+    """Return the text printed by the last cell of an executed copy."""
     return (
         nbformat.read(root / f"results/paper/{stem}.ipynb", as_version=4).cells[-1].outputs[0].text
     )
@@ -79,11 +79,11 @@ def chunks(root):
     return {path.name: path.stat().st_mtime_ns for path in (root / "results").glob("*.npz")}
 
 
-# ---- the store -----------------------------------------------------------------------------------------------
+# ---- The store ---------------------------------------------------------------------------------------------
 
 
 def experiment(part, monkeypatch):
-    """Two calls in shard `part`, or in none: 3 + 1 chunks each."""
+    """Make two calls in shard `part` (if any), of 3 + 1 chunks each."""
     monkeypatch.setattr(store, "_numbers", itertools.count())
     monkeypatch.setenv("PAPERLIB_SHARD", part)
     learners = {"a": Index(), "b": Index(2.0)}
@@ -99,7 +99,7 @@ def test_shards_leave_what_one_run_leaves(tmp_path, monkeypatch, n, sizes):
         left.append(len(chunks(tmp_path)) - before)
     kept = chunks(tmp_path)
     merged = experiment("", monkeypatch)
-    # each chunk once, and nothing is left to compute
+    # Each chunk was computed once, and no chunk is missing.
     assert left == sizes and chunks(tmp_path) == kept
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "fresh"))
     whole = experiment("", monkeypatch)
@@ -125,7 +125,7 @@ def test_what_shards_have_not_computed_is_computed(tmp_path, monkeypatch):
     "use", [lambda r: r["regret"], lambda r: r.seconds, len, list, lambda r: r.save("x")]
 )
 def test_a_shard_has_no_results_to_look_at(monkeypatch, use):
-    traces = experiment("1/1", monkeypatch)[0]  # even where all of them are there
+    traces = experiment("1/1", monkeypatch)[0]  # even if all results are stored already
     with pytest.raises(RuntimeError, match="a was looked at in a shard"):
         use(traces["a"])
 
@@ -144,7 +144,7 @@ def test_a_wrong_shard_is_refused(monkeypatch, text):
         store.current_shard()
 
 
-# ---- a notebook's cells ----------------------------------------------------------------------------------------
+# ---- Cells of a notebook -----------------------------------------------------------------------------------
 
 
 def test_the_number_of_shards_is_that_of_the_paper_profile(root):
@@ -261,11 +261,11 @@ def test_a_job_that_nobody_listens_to_is_done(root):
     assert process.returncode == 0 and (root / "results/quick/toy_1.shard1of1.done").exists(), said
 
 
-# ---- Snakemake -------------------------------------------------------------------------------------------------
+# ---- Snakemake ---------------------------------------------------------------------------------------------
 
 
 def expected(tmp_path, monkeypatch):
-    """What the toy notebook must print, from unsharded runs in a store of their own."""
+    """Return the expected output of the toy notebook, from unsharded runs in a separate store."""
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "fresh"))
     lines = []
     for arms in (3, 4):
@@ -295,7 +295,7 @@ def test_shards_run_first_and_the_notebook_computes_nothing(root, monkeypatch):
         printed(root, "toy_1") == expected(root, monkeypatch)
         and (root / "notebooks/rest").read_text() == "x"
     )
-    once = max(kept)  # what store.cached_call left is the only file younger than the shards
+    once = max(kept)  # the file of store.cached_call is the only one newer than the shards
     assert (
         len(kept) == 9
         and all(stamp <= max(shards) for stamp in kept - {once})
@@ -313,7 +313,7 @@ def test_shards_run_first_and_the_notebook_computes_nothing(root, monkeypatch):
 
 
 def watched(*arguments):
-    """What run.py writes on a terminal."""
+    """Return the text that run.py writes on a terminal."""
     mine, its = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, CODE / "run.py", *arguments],
@@ -326,7 +326,7 @@ def watched(*arguments):
     while True:
         try:
             new = os.read(mine, 4096)
-        except OSError:  # the last process has closed its end; macOS returns nothing instead
+        except OSError:  # the last process has closed its end; macOS returns no data instead
             break
         if not new:
             break
@@ -348,7 +348,7 @@ echo RUNNING > "$STATES/$$"
 echo $$
 """,
     "srun": 'while case $1 in -*) true;; *) false;; esac; do shift; done\nexec "$@"\n',
-    # Answers when another job has ended, since Snakemake asks ever more rarely where nothing happens.
+    # This stand-in responds when another job has ended, because Snakemake polls less and less often while no job ends.
     "sacct": """
 case "$*" in *--name*) ;; *) exit;; esac
 cd "$STATES"
@@ -368,7 +368,7 @@ for id in *; do echo "$id|$(cat "$id")"; done
 
 @pytest.mark.slow
 def test_jobs_go_through_slurm(root, monkeypatch):
-    """profiles/slurm itself, with stand-ins for Slurm's commands that run a job at once."""
+    """Test profiles/slurm itself, with replacements of Slurm's commands that run a job at once."""
     for folder in ("bin", "states"):
         (root / folder).mkdir()
     (root / "ended").write_text("0")
@@ -398,7 +398,7 @@ def test_jobs_go_through_slurm(root, monkeypatch):
     assert printed(root, "toy_1") == expected(root, monkeypatch)
 
 
-# ---- what is run again -----------------------------------------------------------------------------------------
+# ---- Notebooks that run again ------------------------------------------------------------------------------
 
 
 def test_progress_is_read_from_the_log():
@@ -441,7 +441,7 @@ def test_a_failed_notebook_is_tried_twice_and_the_others_go_on(root):
     text = process.communicate(timeout=400)[0]
     assert process.returncode == 1 and "toy_1 has no result: cell 3: OSError: never" in text
     assert (root / "notebooks/tries").read_text() == "xx"
-    # toy_3's second try began after toy_1's last
+    # The second attempt of toy_3 started after the last one of toy_1.
     assert {path.stem for path in root.glob("results/quick/*.done")} == {"toy_2", "toy_3"}
 
 
@@ -485,6 +485,6 @@ def test_code_and_data_that_changed_run_their_notebooks_again(root):
     assert ran(begun) == set()
     with open(copy / "paperlib/stats.py", "a") as file:
         file.write("\n")
-    # as cp -p and rsync -a leave a changed file, or an edit while the notebook ran
+    # cp -p, rsync -a, or an edit during the notebook's run can leave a changed file with an old time stamp.
     os.utime(copy / "paperlib/stats.py", ns=(stamp, stamp))
     assert ran(begun) == {"toy_1"}

@@ -1,4 +1,4 @@
-"""What ends a notebook before its time is named in one line, and tried again only where that may help."""
+"""If a notebook is interrupted, one line states the reason, and it is retried only if that may help."""
 
 import os
 import subprocess
@@ -43,14 +43,14 @@ def write(root, *sources, profiles=""):
 
 
 def job(*arguments):
-    """Exit status and output of one job, as Snakemake calls it."""
+    """Return the exit status and the output of one job, called as Snakemake calls it."""
     command = [sys.executable, "-m", "companion.workflow.jobs", "toy_1", "quick", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(CODE)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     return done.returncode, done.stdout
 
 
-# ---- a cell that takes too long ----------------------------------------------------------------------------
+# ---- A cell that takes too long ----------------------------------------------------------------------------
 
 
 def test_the_time_of_a_cell_is_set_in_profiles(root):
@@ -73,7 +73,7 @@ def test_a_cell_that_takes_too_long_is_stopped_and_named(root):
     assert (root / "results/quick/toy_1.log").read_text().splitlines()[-1] == line
 
 
-# ---- a kernel that is killed -------------------------------------------------------------------------------
+# ---- A killed kernel ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -83,7 +83,7 @@ def test_a_killed_kernel_is_said_to_be_so(root):
     assert code == 1 and "toy_1  failed, cell 3: the kernel died; most often it is killed" in said
     line = (root / "results/quick/toy_1.log").read_text().splitlines()[-1]
     assert line.startswith("cell 3: the kernel died; most often it is killed because the memory")
-    assert not (root / "results/quick/toy_1.failed").exists()  # another try may go well
+    assert not (root / "results/quick/toy_1.failed").exists()  # another attempt may succeed
 
 
 def test_that_the_system_killed_it_for_memory_is_known_where_it_counts(root, monkeypatch):
@@ -103,14 +103,14 @@ def test_that_the_system_killed_it_for_memory_is_known_where_it_counts(root, mon
 
 @pytest.mark.slow
 def test_memory_that_is_not_there_is_tried_again(root):
-    """An error of the machine that a cell raises itself."""
+    """MemoryError is an error of the machine, even if a cell raises it."""
     write(root, "raise MemoryError('no room')")
     code, said = job()
     assert code == 1 and "cell 3: MemoryError: no room" in said
     assert not (root / "results/quick/toy_1.failed").exists()
 
 
-# ---- what is tried again -----------------------------------------------------------------------------------
+# ---- Failures that are retried -----------------------------------------------------------------------------
 
 
 class Cell(Exception):
@@ -147,7 +147,7 @@ def test_what_would_fail_again_is_not_run_again(root):
     assert job()[0] == 1 and tries.read_text() == "x"
     assert job("--attempt", "2") == (1, "") and tries.read_text() == "x"
     assert "ValueError: never" in (root / "results/quick/toy_1.log").read_text()
-    assert job()[0] == 1 and tries.read_text() == "xx"  # a new call
+    assert job()[0] == 1 and tries.read_text() == "xx"  # a new call tries again
 
 
 @pytest.mark.slow
@@ -164,7 +164,7 @@ def test_run_tries_a_killed_kernel_again_and_a_value_error_not(root):
         assert (root / "notebooks/tries").read_text() == tries
 
 
-# ---- a device that is not there ----------------------------------------------------------------------------
+# ---- A missing device --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("there", ["True", "False", ""])
@@ -185,7 +185,7 @@ def test_cuda_where_there_is_none_is_refused_before_anything_starts(
         with pytest.raises(SystemExit, match="--device cuda: torch finds no CUDA device here"):
             run.main([command, "--device", "cuda"])
         assert not begun
-        if command == "figures":  # the device is that of the cluster's machines
+        if command == "figures":  # the device belongs to the cluster's machines
             assert (
                 run.main([command, "--device", "cuda", "--cluster", str(CODE / "profiles/slurm")])
                 == 0

@@ -1,4 +1,4 @@
-"""run.py, the Snakefile and companion.workflow, on small notebooks in a folder of their own."""
+"""Test run.py, the Snakefile and companion.workflow on small notebooks in a separate folder."""
 
 import contextlib
 import errno
@@ -39,7 +39,7 @@ loose = 3  # without a type
 
 @pytest.fixture
 def root(tmp_path, monkeypatch):
-    """An empty project: notebooks, results and figures under tmp_path."""
+    """Make an empty project with notebooks, results and figures under tmp_path."""
     for name, folder in (("ROOT", ""), ("RESULTS", "results"), ("FIGURES", "figures")):
         monkeypatch.setenv(f"PAPERLIB_{name}", str(tmp_path / folder))
     monkeypatch.setattr(run, "ROOT", tmp_path)
@@ -48,7 +48,7 @@ def root(tmp_path, monkeypatch):
 
 
 def write(root, stem, source, profiles=None):
-    """A notebook with the parameters above and one more cell; optionally profiles.toml."""
+    """Write a notebook with the parameters above and one more cell, and optionally profiles.toml."""
     cells = [
         new_code_cell(PARAMETERS, id="p", metadata={"tags": ["parameters"]}),
         new_code_cell(source, id="x"),
@@ -64,7 +64,7 @@ def write(root, stem, source, profiles=None):
         (root / "notebooks" / "profiles.toml").write_text(profiles)
 
 
-# ---- what a notebook is given ------------------------------------------------------------------------------
+# ---- Parameters of a notebook ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_the_last_notebooks_come_after_all_others(root):
     }
 
 
-# ---- what a notebook depends on ----------------------------------------------------------------------------
+# ---- Dependencies of a notebook ----------------------------------------------------------------------------
 
 
 def test_fingerprint_changes_with_code_alone(root):
@@ -180,7 +180,7 @@ def test_fingerprint_changes_with_code_alone(root):
 
 
 def test_inputs_are_the_modules_used_directly_or_through_others(root, monkeypatch, tmp_path):
-    # a cell that is no Python may import anything
+    # If a cell is not valid Python, it may import any module.
     write(root, "toy_1", "from paperlib import play\nfiles = !ls")
     assert {
         "paperlib.stats",
@@ -239,7 +239,7 @@ def test_the_digest_changes_when_a_package_hands_on_another_thing_under_a_name(r
 
 @pytest.fixture(scope="module")
 def used():
-    """What each of the project's notebooks depends on: stem -> files, from the project's folder."""
+    """Return the files that each notebook of the project depends on: stem -> files, relative to the project's folder."""
     return {stem: {*workflow.input_files(stem)} for stem in workflow.notebook_stems()}
 
 
@@ -255,7 +255,7 @@ def used():
     }.items(),
 )
 def test_an_edit_renews_the_notebooks_that_use_it_and_no_others(used, name, papers):
-    """Line styles, which are looked up by a paper's name, and modules that packages hand on."""
+    """This includes line styles, which are looked up by a paper's name, and modules that packages re-export."""
     renewed = {stem for stem, files in used.items() if name in files}
     assert renewed == {stem for stem in used if stem.split("_")[0] in papers}
 
@@ -302,11 +302,11 @@ def test_the_digest_of_inputs_is_that_of_names_and_contents(root, monkeypatch):
     os.utime(small)
     assert workflow.inputs_digest(files) == before != workflow.inputs_digest(files[:1])
     small.write_text("a = 2\n")
-    os.utime(small, ns=(stamp, stamp))  # as cp -p leaves it
+    os.utime(small, ns=(stamp, stamp))  # cp -p preserves the time stamp
     assert workflow.inputs_digest(files) != before
     small.write_text("a = 1\n")
     assert workflow.inputs_digest(files) == before
-    os.utime(large, ns=(0, 0))  # not read: its time counts
+    os.utime(large, ns=(0, 0))  # a large file is not read, so its time stamp counts
     assert workflow.inputs_digest(files) != before
 
 
@@ -317,7 +317,8 @@ def test_a_quick_notebook_runs_again_when_its_verdicts_of_record_change(root):
     (root / "figures/claims.json").write_text(json.dumps(content))
     assert workflow.recorded_verdicts("toy_1", "quick") == ["toy.C1 C1  holds"]
     assert len(workflow.recorded_verdicts("99_claims", "quick")) == 2
-    assert workflow.recorded_verdicts("toy_1", "paper") == []  # it writes them
+    # The paper profile writes the records, so it does not depend on them.
+    assert workflow.recorded_verdicts("toy_1", "paper") == []
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"papers": 1}', "\xff\xfe", "[" * 100_000])
@@ -336,7 +337,7 @@ def test_inputs_of_the_last_notebooks_hold_what_every_paper_declares(root):
 
 @pytest.fixture
 def finished(root):
-    """A notebook that has run and written a figure and a verdict."""
+    """Make a notebook that has run and written a figure and a verdict."""
     results, figures = root / "results/quick", root / "figures/quick"
     results.mkdir(parents=True)
     written = results / "toy_1.written"
@@ -366,7 +367,7 @@ def test_a_notebook_is_run_again_when_what_it_wrote_is_gone_or_is_not_its_own(
     said = workflow.forget_incomplete("toy_1", "quick")
     assert said == f"  toy_1  runs again: quick/{name} is not what it wrote"
     assert not finished.exists()
-    assert workflow.forget_incomplete("toy_1", "quick") == ""  # said once
+    assert workflow.forget_incomplete("toy_1", "quick") == ""  # the message appears once
 
 
 @pytest.mark.parametrize(
@@ -401,7 +402,7 @@ def test_a_damaged_verdict_is_named_and_not_counted(root, finished, content, cap
     assert "toy_1         1.0  -" in lines
 
 
-# ---- committed form ----------------------------------------------------------------------------------------
+# ---- Committed form of notebooks ---------------------------------------------------------------------------
 
 
 def test_canonical_takes_the_outputs_and_leaves_the_machine_out(root):
@@ -426,7 +427,7 @@ def test_canonical_takes_the_outputs_and_leaves_the_machine_out(root):
     outputs = [
         new_output("stream", name="stderr", text="warn"),
         new_output("stream", name="stdout", text="h"),
-        new_output("stream", name="stdout", text="i"),  # as time had it
+        new_output("stream", name="stdout", text="i"),  # the split depends on timing
     ]
     outputs.append(
         new_output(
@@ -457,7 +458,7 @@ def test_canonical_takes_the_outputs_and_leaves_the_machine_out(root):
     ran.cells[3].outputs += [new_output("display_data"), new_output("display_data", {"a/b": "c"})]
     kept = (
         canonical.canonical(source, ran).cells[2].outputs
-    )  # a line of progress leaves an empty one
+    )  # a progress line leaves an empty output
     assert [output.get("data") for output in kept] == [None, {"text/plain": "2"}, {"a/b": "c"}]
     ran.cells[3].source = "3"
     with pytest.raises(ValueError, match="other code cells"):
@@ -504,7 +505,7 @@ def test_notebooks_that_jupyterlab_has_named_are_no_part_of_the_project(root, ca
 
 @pytest.fixture
 def main(root, monkeypatch):
-    """run.main without an environment to make, and without effect on this process's signals."""
+    """Return run.main such that it makes no environment and does not change the signal handlers of this process."""
     for name in ("JUPYTER_PREFER_ENV_PATH", "PYDEVD_DISABLE_FILE_VALIDATION"):
         monkeypatch.setenv(name, "1")
     monkeypatch.setattr(run, "environment", lambda: "python")
@@ -558,7 +559,7 @@ def test_wrong_arguments_end_the_call_with_the_usage_of_its_command(argv, capsys
 
 
 def test_help_names_every_command_and_option(capsys):
-    """That of run.py names all of them, that of a command its own."""
+    """The help of run.py lists all commands and options; the help of a command lists the options of that command."""
     with pytest.raises(SystemExit):
         run.parse(["--help"])
     whole = capsys.readouterr().out
@@ -580,7 +581,7 @@ def test_pytest_arguments_are_passed_on_and_slow_tests_wait_for_their_switch(mon
     for slow in ([], ["--slow"]):
         run.test("python", run.parse(["test", *slow, "-k", "stats", "-s"]))
         patterns.append(os.environ.get("PAPERLIB_LAST_BIT"))
-    assert patterns == [None, "1"]  # the slow suite imitates another processor
+    assert patterns == [None, "1"]  # the slow suite simulates another processor
     assert [argv[-3:] for argv in called] == [["-k", "stats", "-s"]] * 2
     assert [argv[-5:-3] == ["-m", "not slow"] for argv in called] == [
         True,
@@ -696,7 +697,7 @@ def test_what_was_to_run_and_was_not_reached_is_no_result(root, capsys):
         "toy_2 has no result: it was not reached, since what it comes after failed or the call was stopped; what stands is of an earlier call"
         in lines
     )
-    os.utime(log, (0, 0))  # another call's
+    os.utime(log, (0, 0))  # the log of another call
     assert run.table(["toy_1", "toy_2", "toy_3"], "quick", time.time() - 60) == []
 
 
@@ -715,9 +716,7 @@ def test_pages_are_written_after_a_call_of_the_paper_profile_alone(
     monkeypatch.setattr(run, "table", lambda *_: [])
     call = run.parse(["figures", "--profile", profile])
     assert run.figures("python", call) == code
-    assert called == [
-        "snakemake"
-    ]  # figures of a folder of the user's own: its pages are not in docs/
+    assert called == ["snakemake"]  # figures in a folder of the user have no pages in docs/
     monkeypatch.delenv("PAPERLIB_FIGURES")
     assert run.figures("python", call) == code
     assert called[1:] == ["snakemake"] + ["companion.pages.site"] * (profile == "paper")
@@ -779,7 +778,7 @@ def test_figures_runs_what_changed_and_reports_what_failed(root):
     assert cells[1].outputs[0].text == "1\n" and len(cells) == 2
     assert "TCP without encryption" not in (root / "results/quick/toy_1.log").read_text()
 
-    # Outputs were written into the notebooks and one section changes: only that notebook runs again, and fails.
+    # The notebooks have outputs now, and one section of the profiles changes. Only that notebook runs again, and it fails.
     (root / "notebooks/profiles.toml").write_text(profiles + "quick = { trials = 9 }\n")
     third = call("figures", "--jobs", "2")
     text = third.communicate(timeout=200)[0]
@@ -821,19 +820,19 @@ def test_a_stopped_call_stops_what_it_started(root):
 
 
 class Terminal:
-    """A ``run.py`` on a terminal of its own, which also sends it the keys."""
+    """A ``run.py`` process on its own pseudo-terminal, which also sends key presses."""
 
     def __init__(self, *arguments, **environment):
         self.begun = time.monotonic()
         self.process, self.terminal = pty.fork()
         if not self.process:
             os.environ.update(environment)
-            # as a terminal has it; nohup and a shell's & leave it ignored
+            # This is the default on a terminal; under nohup and a shell's & the signal would be ignored.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.execv(sys.executable, [sys.executable, str(CODE / "run.py"), *arguments])
 
     def until(self, word, seconds):
-        """What it has written when `word` is among it, and the seconds since its start."""
+        """Return the output up to the appearance of `word`, and the seconds since the start."""
         text, end = b"", time.monotonic() + seconds
         while word not in text:
             ready, _, _ = select.select([self.terminal], [], [], max(0, end - time.monotonic()))
@@ -842,9 +841,9 @@ class Terminal:
         return text.decode(), time.monotonic() - self.begun
 
     def stop(self):
-        """Exit status after Ctrl-C."""
+        """Send Ctrl-C and return the exit status."""
         os.write(self.terminal, b"\x03")
-        with contextlib.suppress(OSError):  # it is closed
+        with contextlib.suppress(OSError):  # the terminal is closed
             while os.read(self.terminal, 4096):
                 pass
         return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
@@ -862,7 +861,7 @@ OPENINGS = {
 
 @pytest.fixture
 def mute(root, tmp_path):
-    """A Python that starts for ever, and says so in a file; what it was called with stands there."""
+    """Make a fake Python that never finishes starting; it writes its process id and arguments to a file."""
     write(root, "toy_1", "")
     script = tmp_path / "python"
     script.write_text(
@@ -896,12 +895,12 @@ def test_it_speaks_at_once_where_the_environment_is_made(root, tmp_path):
 
 @pytest.mark.parametrize("command", OPENINGS)
 def test_an_interpreter_without_the_packages_is_one_clear_line(command, root, tmp_path):
-    """Before anything runs: a table of older results would look like success."""
+    """The line appears before anything runs, because a table of older results would look like success."""
     write(root, "toy_1", "")
     (root / "results/quick").mkdir(parents=True)
     (root / "results/quick/toy_1.done").write_text('{"seconds": 1, "products": {}}')
     bare = tmp_path / "bare"
-    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')  # no site-packages
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')  # without site-packages
     bare.chmod(0o755)
     for python, why in ((bare, "it lacks "), (tmp_path / "none", "it cannot be started: No such")):
         environment = {**os.environ, "PAPERLIB_PYTHON": str(python)}
@@ -919,7 +918,7 @@ def test_an_interpreter_without_the_packages_is_one_clear_line(command, root, tm
 def test_one_that_tidies_up_after_ctrl_c_has_time_to(tmp_path, root):
     script, done = tmp_path / "python", tmp_path / "tidied"
     code = f"import time\ntry:\n    print('ready', flush=True); time.sleep(300)\nexcept KeyboardInterrupt:\n    time.sleep(1); open({str(done)!r}, 'w')"
-    # not for the look at what it lacks
+    # This stand-in only handles ``-m`` calls; the check for missing packages succeeds at once.
     script.write_text(f'#!/bin/sh\n[ $1 = -m ] || exit 0\nexec {sys.executable} -c "{code}"\n')
     script.chmod(0o755)
     call = Terminal("test", PAPERLIB_PYTHON=str(script))
@@ -946,7 +945,7 @@ number = file.with_suffix(".seen").write_text("\\n".join(said))"""
 
 @pytest.mark.slow
 def test_a_job_says_in_a_file_how_far_it_is_and_its_copy_holds_nothing_of_it(root, monkeypatch):
-    monkeypatch.setenv("PAPERLIB_LOCKS", str(root))  # a timing elsewhere is none of its business
+    monkeypatch.setenv("PAPERLIB_LOCKS", str(root))  # do not wait for timings of other processes
     write(root, "toy_1", LONG)
     file = root / "results/quick/toy_1.progress"
     file.parent.mkdir(parents=True)
