@@ -44,9 +44,9 @@ class LossMoments(NamedTuple):
     def spread(self) -> Tensor:
         """Return the scale of the losses, R.
 
-        It is the standard deviation, or the root mean square of fewer than five losses. If there are no losses, or all are
-        equal, the scale is 1. Losses count as equal if their standard deviation is at most 1e-12 of their mean, which is
-        rounding error in any unit.
+        It is the standard deviation, or the root mean square of fewer than five losses. It is 1 if there are no losses, or if
+        this number is at most 1e-12 of their mean. For example, five equal losses have scale 1, because a standard deviation
+        that small is rounding error in any unit.
         """
         if self.count == 0:
             return torch.ones_like(self.mean)
