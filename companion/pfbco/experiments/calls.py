@@ -63,9 +63,8 @@ def time_answers(
                 y = torch.zeros(1, problem.context(instance, 0).cset.dim, **TKWARGS)
                 for t in range(rounds):
                     draw = streams.at(t)
-                    problem.respond(
-                        instance, t, y, "loss", draw
-                    )  # draws the random numbers of the round, which later calls reuse
+                    # The first call draws the random numbers of the round, which the timed calls reuse.
+                    problem.respond(instance, t, y, "loss", draw)
                     for wants, seconds in found.items():
                         start = time.perf_counter()
                         problem.respond(instance, t, y, wants, draw)

@@ -163,9 +163,8 @@ class Portfolio:
 
     stocks: int = fields.size(100, least=2)
     table: str = fields.one_of((*REAL, SYNTHETIC), "stocks")
-    c: float = fields.positive(
-        0.1, 1e-20
-    )  # the lower limit keeps G_eff finite, because it grows like 1 / c
+    # The lower limit of c keeps G_eff finite, because it grows like 1 / c.
+    c: float = fields.positive(0.1, 1e-20)
     allow_infinite: bool = fields.one_of((False, True), False)
     data_checksum: str | None = field(init=False, default=None)
 

@@ -105,9 +105,8 @@ def best_completion(
     slope = lambda y: rho * svec(W * native(y) - S)
     step = 1 / (rho**2 * W.amax((1, 2))).unsqueeze(1)
     ratio = (W.amin((1, 2)) / W.amax((1, 2))).sqrt().unsqueeze(1)
-    most = (1 - ratio) / (
-        1 + ratio
-    )  # momentum for W's condition number; more would cause oscillations
+    # The momentum is limited by W's condition number, because more would cause oscillations.
+    most = (1 - ratio) / (1 + ratio)
     y = look = W.new_zeros(len(W), cset.dim)
     momentum, gradient = 1.0, slope(y)
     for _ in range(STEPS):
