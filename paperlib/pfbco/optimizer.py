@@ -26,6 +26,14 @@ LARGEST = 1e150  # largest loss whose square does not overflow
 class Optimizer(shared.SequentialOptimizer):
     """Ask/tell interface to ``PFBCO`` on a convex set, in the set's original coordinates.
 
+    ::
+
+        oracle = lambda c: -c / max(np.linalg.norm(c), 1e-300)  # minimizes <c, x> over the unit disk
+        user = Optimizer(oracle_set(oracle, center=[0.0, 0.0], radius=1.0))
+        for _ in range(2000):
+            user.tell(f(user.ask()))
+        user.center
+
     The first iterate is the center of the inscribed ball. Equal seeds and equal losses give equal points.
     On sets of matrices the points are vectors, svec(X); ``smat(x, p)`` returns the matrix X.
 
@@ -62,15 +70,14 @@ class Optimizer(shared.SequentialOptimizer):
         RuntimeError: the oracle's set does not contain its inscribed ball.
 
     Examples:
-        Minimize a convex loss over the unit disk, which is given by its linear minimization oracle:
+        Minimize a convex loss over the triangle x >= 0, x_1 + x_2 <= 1:
 
         >>> import numpy as np
-        >>> from paperlib.pfbco import Optimizer, oracle_set
-        >>> oracle = lambda c: -c / max(np.linalg.norm(c), 1e-300)  # minimizes <c, x>
-        >>> user = Optimizer(oracle_set(oracle, center=[0.0, 0.0], radius=1.0), c=0.5)
+        >>> from paperlib.pfbco import Optimizer, polytope
+        >>> user = Optimizer(polytope([[-1.0, 0.0], [0.0, -1.0], [1.0, 1.0]], [0.0, 0.0, 1.0]), c=0.5)
         >>> for _ in range(127):
-        ...     user.tell(float(np.sum((user.ask() - 0.3) ** 2)))
-        >>> bool(np.linalg.norm(user.center - 0.3) < 0.2)  # the minimizer is (0.3, 0.3)
+        ...     user.tell(float(np.sum((user.ask() - 0.2) ** 2)))
+        >>> bool(np.linalg.norm(user.center - 0.2) < 0.1)  # the minimizer is (0.2, 0.2)
         True
     """
 
