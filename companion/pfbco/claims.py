@@ -2,44 +2,44 @@
 
 Changes after the quick profile had run, and before the paper profile:
 
-- C7.falling, N2.center and N3 were added.
-- C1a.epochs is judged on the fraction of trials itself; before, it was judged on an interval of it.
+- ``C7.falling``, ``N2.center`` and ``N3`` were added.
+- ``C1a.epochs`` is judged on the fraction of trials itself; before, it was judged on an interval of it.
 
 Changes after the paper profile had run, with its verdicts known:
 
-- C5 includes the time in which the problem computes the feedback, as the paper's sentence does. The old version is C5.*.alone.
-- C6 is about all four curves. Before, it was about PF's curve only; then C6.a held, and C6.b and C6.c failed.
-- C7.n* are reported, not judged, because FKM, of order T^(3/4), has slopes in [0.78, 0.9] too.
-- C7.order was added. Its horizon was chosen after an inspection of slopes in a simulation outside the package. Therefore it is
+- ``C5`` includes the time in which the problem computes the feedback, as the paper's sentence does. The old version is ``C5.*.alone``.
+- ``C6`` is about all four curves. Before, it was about PF's curve only; then ``C6.a`` held, and ``C6.b`` and ``C6.c`` failed.
+- ``C7.n*`` are reported, not judged, because FKM, of order T^(3/4), has slopes in [0.78, 0.9] too.
+- ``C7.order`` was added. Its horizon was chosen after an inspection of slopes in a simulation outside the package. Therefore it is
   reported, not judged.
-- C8.b and C8.c are marked as ours.
-- N4 was added.
+- ``C8.b`` and ``C8.c`` are marked as ours.
+- ``N4`` was added.
 
 Changes after a second comparison of the claims with the paper, with these verdicts known too:
 
-- C1d requires a ratio above 0.9. Before, it required a ratio above 1, which decides nothing for a loss exactly linear in the
+- ``C1d`` requires a ratio above 0.9. Before, it required a ratio above 1, which decides nothing for a loss exactly linear in the
   rounds. It held, at 1.17, and still holds.
-- N1.c is relative to the largest possible gain, which is less than 5 % of the loss. Before, it was relative to the loss. It held
+- ``N1.c`` is relative to the largest possible gain, which is less than 5 % of the loss. Before, it was relative to the loss. It held
   and, with the same 2 %, still holds.
-- C4.specialized and C4.solver, the paper's sentence that PF runs faster than FKM, were added. They are judged, because the
+- ``C4.specialized`` and ``C4.solver``, the paper's sentence that PF runs faster than FKM, were added. They are judged, because the
   threshold of 1 leaves no choice. The known ratios of medians were 0.94, 1.41 and 0.90 in panels a, b and c with specialized
   projections, with similar ratios of means. With generic solvers they were 4.6, 6.7 and 71; in a and b PF's linear programs used
   a solver too.
-- C10 and C11, sentences of the paper without a claim until then, and *.c1 were added, and are reported.
+- ``C10`` and ``C11``, sentences of the paper without a claim until then, and ``*.c1`` were added, and are reported.
 
 No other threshold was changed, and none of these changes reversed a verdict.
 
-The paper does not give c; we chose c = 0.1. We chose it after prototypes at 0.1 and 1, because most statements reproduce there. At
-c = 1 four claims that hold would not hold (C1a.final, C1b, C3a.printed, C3a.psd), and one that fails would hold (C9.a). The claims
-*.c1 report the results at c = 1.
+The paper does not give c. We chose c = 0.1 after prototypes at 0.1 and 1, because most statements reproduce there. At c = 1 four
+claims that hold would not hold (``C1a.final``, ``C1b``, ``C3a.printed``, ``C3a.psd``), and one that fails would hold (``C9.a``). The
+claims ``*.c1`` report the results at c = 1.
 
 A claim is a sentence of the paper, tested as stated. If a threshold, a setting or a curve is our choice, the source says so; a
 claim that is not in the paper has the source "ours". Every claim of Figure 1 is about average losses after the last round at
 c = 0.1, and all learners observe the same losses in each trial. Wilcoxon's one-sided test at 0.005 is the two-sided test at 0.01
 with its sign. Holm's correction is over the comparisons of one claim and not over all claims. Each claim is a sentence with its own
-error probability, and its verdict must not depend on the other claims. C8 is a paired test too, because the learners observe the
-same losses, and these vary more between trials than the learners differ. C5 and the judged claims of C4 compare means, because
-their sum is the run time of a run, and because means have an interval. The reported claims of C4 compare medians, which are robust
+error probability, and its verdict must not depend on the other claims. ``C8`` is a paired test too, because the learners observe the
+same losses, and these vary more between trials than the learners differ. ``C5`` and the judged claims of ``C4`` compare means, because
+their sum is the run time of a run, and because means have an interval. The reported claims of ``C4`` compare medians, which are robust
 to single pauses of the machine.
 """
 

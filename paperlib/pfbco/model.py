@@ -50,6 +50,7 @@ class LossMoments(NamedTuple):
         """
         if self.count == 0:
             return torch.ones_like(self.mean)
+        # A few losses do not determine a standard deviation, so their root mean square replaces it.
         few = (self.deviation / self.count + self.mean**2).sqrt()
         found = few if self.count < FEW else (self.deviation / (self.count - 1)).sqrt()
         return torch.where(found <= 1e-12 * self.mean.abs(), 1.0, found)

@@ -106,6 +106,7 @@ class Optimizer(shared.SequentialOptimizer):
                 )
         scale = "spread" if loss_bound is None else "task"
         learner = PFBCO(c, baseline=baseline, scale=scale, warm_start=warm_start)
+        # ``center`` needs the centers of the last finished epoch, which the learner itself does not store.
         learner, self.answer = Remembering(learner), answer
         # The trial's dimension is dropped here, because AskTell adds it again.
         own = tree_map(
@@ -114,6 +115,7 @@ class Optimizer(shared.SequentialOptimizer):
         one = torch.ones((), dtype=torch.float64)
         self.loss_bound = None if loss_bound is None else float(loss_bound)
         task = Task(own, one * (self.loss_bound or 1.0), one)
+        # Without a horizon, doubling sets the learning rate epoch by epoch.
         begun = learner if horizon is not None else Doubling(learner)
         super().__init__(begun, task, horizon, seed, device=device)
         self._known = _fingerprint(tree_map(Tensor.cpu, self.context.cset))
@@ -124,6 +126,7 @@ class Optimizer(shared.SequentialOptimizer):
             raise ValueError(
                 f"loss={short_repr(loss)} in {where}, trial 0; allowed: a finite number"
             )
+        # Without a bound the moments of the losses are stored, whose squares must not overflow.
         if self.loss_bound is None and abs(number) > LARGEST:
             raise ValueError(
                 f"loss={short_repr(loss)} in {where}, trial 0; allowed: up to {LARGEST:g}, for "

@@ -57,6 +57,7 @@ class NoiseNorm:
 
     def __call__(self, seen: Round) -> Tensor:
         n = seen.context.cset.dim
+        # A draw depends only on seed, trial, round and purpose, so this is the noise that the learner added.
         noise = seen.instance.streams.at(seen.t).normal("gradient noise", n)
         return self.learner.deviation(n) * torch.linalg.vector_norm(noise, dim=1)
 
@@ -117,6 +118,7 @@ def leaves_set(seen: Round) -> Tensor:
     before, cset = own_state(seen.before), seen.context.cset
     weight = before.eta * seen.feedback * (cset.dim / before.delta)
     u = seen.instance.streams.at(seen.t).sphere("direction", cset.dim)
+    # This is FKM's step before the projection.
     z = before.x - weight.unsqueeze(1) * u
     return ~cset.contains(z / (1 - before.alpha).unsqueeze(1))
 

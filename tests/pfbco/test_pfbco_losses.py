@@ -68,9 +68,8 @@ def test_last_whole_epochs(horizon, last):
 
 
 def test_decline_is_of_the_mean_curve():
-    losses = np.array(
-        [[1.0, 3.0, -1.0], [1.0, 1.0, 1.0]]
-    )  # average losses 1 2 1 and 1 1 1, with mean 1 1.5 1
+    # The average losses are 1 2 1 and 1 1 1, with mean 1 1.5 1.
+    losses = np.array([[1.0, 3.0, -1.0], [1.0, 1.0, 1.0]])
     assert decline(trace(losses)).estimate == pytest.approx(1 / 1.5)
     rising = decline(trace(np.tile(np.arange(1.0, 9), (4, 1))))
     assert (rising.estimate, rising.low, rising.high) == (1, 1, 1) and decide(

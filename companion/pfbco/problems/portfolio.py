@@ -200,6 +200,7 @@ class Portfolio:
         played, n = ratios[0, :horizon], self.stocks
         low, high = played.amin(0).take(stocks).amin(-1), played.amax(0).take(stocks).amax(-1)
         least = low * (alpha * (1 - n**-0.5) / 2)
+        # The loss is between -log(r_max), because sum x <= 1, and -log of the smallest wealth.
         bound = torch.maximum(-least.log(), high.log())
         task = Task(SubSimplex.of(n, **tkwargs), bound, high / (2 * math.sqrt(n) * least))
         return PortfolioInstance(task, draw.streams, ratios, stocks)

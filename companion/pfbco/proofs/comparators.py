@@ -103,6 +103,7 @@ def best_completion(
     cset = cset if cset.exact else cset._replace(exact=True)
     native = lambda y: smat(cset.to_native(y), p)
     slope = lambda y: rho * svec(W * native(y) - S)
+    # The Hessian in normalized coordinates is diagonal with entries rho^2 W, so its largest entry gives the step.
     step = 1 / (rho**2 * W.amax((1, 2))).unsqueeze(1)
     ratio = (W.amin((1, 2)) / W.amax((1, 2))).sqrt().unsqueeze(1)
     # The momentum is limited by W's condition number, because more would cause oscillations.

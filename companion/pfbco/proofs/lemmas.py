@@ -339,7 +339,10 @@ def rule_of_thumb(s: Setting) -> float:
 
 @statement("Decomposition", PROOF)
 def decomposition(parts: Split, s: Setting, horizon: int) -> Check:
-    """For linear losses the regret is the sum of its parts: exploration <= delta G T, tracking <= sqrt(kappa) (5 / 4) D G T^{4/5}, shrinking <= alpha R G T."""
+    """For linear losses the regret is the sum of its parts: exploration <= delta G T, tracking <= sqrt(kappa) (5 / 4) D G T^{4/5}, shrinking <= alpha R G T.
+
+    The regret is the one that ``play`` counted, not one recomputed from the parts.
+    """
     T, G = horizon, s.grad_bound
     regret, explore, track, leader, shrink = (np.asarray(part, float) for part in parts)
     missing = np.abs(regret - (explore + track + leader + shrink))

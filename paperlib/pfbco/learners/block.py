@@ -56,6 +56,7 @@ class BlockPFBCO(OnePoint):
         """Return delta, alpha = delta / r and eta of an epoch of T rounds."""
         n = task.cset.dim
         delta = torch.full_like(task.cset.D[:1], self.c * horizon**-0.25)
+        # sqrt(T) Q^2 bounds the second moment of a block's estimates per round, see ``theory.constants.block_bound``.
         Q = ((n * bound / self.c) ** 2 + task.grad_bound**2).sqrt()
         eta = math.sqrt(2) * task.cset.D * horizon**-0.75 / Q
         return EpochConstants(delta, delta / task.cset.r, eta)

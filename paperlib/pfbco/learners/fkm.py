@@ -69,5 +69,6 @@ class FKM(OnePoint):
     ) -> OnePointState:
         """Take a step against the estimate and project. ``y``: R x n, as proposed; ``loss``: R."""
         step, heard = self.estimate(state, task, loss, draw)
+        # The shrunk set keeps the next point x + delta u in K, because (1 - alpha) K + delta B is a subset of K.
         x = task.cset.project(state.x - step, 1 - state.alpha)
         return state._replace(x=x, rounds=state.rounds + 1, heard=heard)

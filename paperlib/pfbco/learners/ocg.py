@@ -91,6 +91,7 @@ class StochOCG:
 
     def _begin(self, task: Task, horizon: int, x1: Tensor) -> OCGState:
         n, G = task.cset.dim, task.grad_bound
+        # The noise adds n noise^2 to the expected squared norm of a gradient. The paper does not state whether G includes it (E10).
         if self.bound == "noisy":
             G = (G**2 + n * self.deviation(n) ** 2).sqrt()
         return OCGState(x1, x1, torch.zeros_like(x1), task.cset.D / (2 * G) * horizon**-0.75, 0)
@@ -104,9 +105,11 @@ class StochOCG:
     ) -> OCGState:
         """Take a Frank-Wolfe step with the earlier gradients, then add this round's noisy gradient. ``gradient``: R x n."""
         t, n = state.rounds + 1, task.cset.dim
+        # As in Algorithm 1, the step uses the gradients of earlier rounds only.
         direction = state.A + 2 * (state.x - state.x1)
         v = keep_on_zero_gradient(self.tie, direction, state.x, task.cset.lmo(direction))
         after = torch.lerp(state.x, v, min(1.0, 2 / t**0.5))
+        # The learner adds the noise itself, so that the problem's gradients stay exact.
         heard = gradient + self.deviation(n) * draw.normal("gradient noise", n)
         A = torch.addcmul(state.A, state.eta.unsqueeze(1), heard)
         return state._replace(x=after, A=A, rounds=t)

@@ -144,6 +144,7 @@ class OnePoint:
         check_inputs(self, task, horizon)
         x1 = self._first(torch.zeros(trials, task.cset.dim, **tkwargs))
         state = self._begin(task, horizon, x1, LossMoments.none(trials, **tkwargs))
+        # Tensors on the meta device have no values to check.
         if state.x.device.type != "meta":
             self._feasible(state, task, horizon)
         return state
@@ -175,6 +176,7 @@ class OnePoint:
             raise ValueError(
                 f"c={self.c!r}: alpha = {alpha:g} at horizon {horizon}; allowed: exploration up to the inscribed radius {task.cset.r:g}, alpha up to 1"
             )
+        # From a start outside (1 - alpha) K the exploration could leave K.
         if self.start is not None:
             away = (state.x - task.cset.project(state.x, 1 - state.alpha)).abs().max()
             if float(away) > norm_slack(task.cset.dim) * float(task.cset.R.max()):
@@ -184,6 +186,7 @@ class OnePoint:
 
     def select(self, state: OnePointState, task: Task, draw: Draw) -> tuple[Tensor, OnePointState]:
         """Return the point y = x + delta u, R x n, with u uniform on the unit sphere."""
+        # Line 5 of Algorithm 1. ``estimate`` draws the same u again from this round's streams.
         u = draw.sphere("direction", task.cset.dim)
         return torch.addcmul(state.x, state.delta.unsqueeze(1), u), state
 
@@ -198,6 +201,7 @@ class OnePoint:
         # A random sign removes the information in the loss, but keeps the norm of the estimate.
         if self.sham:
             signal = torch.where(draw.uniform("sham") < 0.5, signal, -signal)
+        # Line 7 of Algorithm 1, scaled by eta, because sums of g itself reach 1e9 in matrix completion.
         step = (state.eta * signal * (n / state.delta)).unsqueeze(1) * draw.sphere("direction", n)
         return step, state.heard.hear(loss, task.loss_bound)
 

@@ -48,6 +48,7 @@ class PFBCO(OnePoint):
 
     def constants(self, task: Task, horizon: int, bound: Tensor) -> EpochConstants:
         """Return delta = c T^{-1/5}, alpha = delta / r, and eta of an epoch of T rounds."""
+        # Theorem 1 sets delta, alpha and eta from the horizon T of the epoch.
         delta = self.c * horizon**-0.2
         # Departure: we add the factor c. Without it the proof needs c >= 1, and eta depends on the set's units (E1).
         factor = self.c if self.eta_rule == "corrected" else 1.0
@@ -77,6 +78,7 @@ class PFBCO(OnePoint):
 
 def keep_on_zero_gradient(tie: str, gradient: Tensor, x: Tensor, v: Tensor) -> Tensor:
     """Return the oracle's minimizers ``v``; with ``tie="stay"`` return x where the gradient is 0. All R x n."""
+    # In round 1 the gradient is exactly 0 and sigma_1 = 1, so with "vertex" an arbitrary vertex becomes the center (E8).
     return torch.where((gradient == 0).all(-1, keepdim=True), x, v) if tie == "stay" else v
 
 

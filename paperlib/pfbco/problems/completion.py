@@ -82,12 +82,14 @@ class MatrixCompletion:
         cset, streams = self.cset(**tkwargs), draw.streams
         seeds = tuple(streams.seeds.tolist())
         totals = _totals(self.p, self.k, horizon, seeds, streams.device, streams.dtype)
+        # ||P_O(X)||_F <= ||X||_* <= k for every X of the set, which gives both bounds.
         reach = totals.largest + self.k
         return CompletionInstance(Task(cset, reach**2 / 2, cset.rho * reach), streams, totals)
 
     def entries(self, draw: Draw) -> tuple[Tensor, Tensor]:
         """Return M_t, and O_t as zeros and ones, R x p x p each; the floor(p^2 / 2) observed entries are drawn without replacement."""
         N, u = draw.normal("loss", self.k, self.p), draw.uniform("loss set", self.p**2)
+        # The positions of the smallest of p^2 uniform numbers are a uniform sample without replacement.
         least = u.topk(self.p**2 // 2, dim=-1, largest=False, sorted=False).indices
         return N.mT @ N, torch.zeros_like(u).scatter_(1, least, 1.0).unflatten(1, (self.p, self.p))
 
@@ -105,6 +107,7 @@ class MatrixCompletion:
         loss = residual.square().sum((1, 2)) / 2
         if wants == "loss":
             return loss, loss
+        # The factor rho is from the chain rule, because X = smat(rho y) up to a shift.
         return cset.rho * svec((residual + residual.mT) / 2), loss
 
 

@@ -86,6 +86,7 @@ class QuadraticPolytope:
         loss = (image**2).sum(-1) / 2 + (w * x).sum(-1)
         if wants == "loss":
             return loss, loss
+        # The factor rho is from the chain rule, because x = center + rho y.
         return instance.task.cset.rho.unsqueeze(1) * (matvec(G.mT, image) + w), loss
 
     def coefficients(self, draw: Draw) -> tuple[Tensor, Tensor]:

@@ -167,6 +167,7 @@ def block_bound(s: Setting, horizon):
     D, G = s.diameter, s.grad_bound
     Q = np.sqrt((s.dim * s.loss_bound / s.c) ** 2 + G**2)
     root = np.sqrt(np.asarray(horizon, float))
+    # Where round(sqrt(T)) > sqrt(T), blocks are longer than the bound's first form assumes.
     longer = np.maximum(np.maximum(np.rint(root), 1) - root, 0.0)
     rate = math.sqrt(2) * D * Q + G * D + (2 * s.c + s.unit * s.outer) * G
     return rate * horizon**0.75 + D * G**2 / (math.sqrt(2) * Q) * longer * horizon**0.25
