@@ -97,8 +97,9 @@ class OnePoint:
         """Check the bounds, the starting point and the action's shape, and that the set has a projection if one is needed.
 
         Raises:
-            ValueError: a bound that is not finite and above 0; a start or an action whose dimension differs from the set's; or
-                a set given by its oracle only, where a projection is needed.
+            ValueError: a bound that is not finite and above 0; a start or an action whose dimension differs from the set's; a
+                set given by its oracle only, where a projection is needed; or a scale or a loss that is out of proportion to
+                the bound.
         """
         check_task(task)
         check_positive(

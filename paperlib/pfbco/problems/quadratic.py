@@ -47,8 +47,8 @@ class QuadraticPolytope:
     Attributes:
         dim: n.
         rows: m, the number of rows of A.
-        most: largest number of vertices that are listed. With more, the oracle solves linear programs, and M and G are upper
-            bounds instead of suprema.
+        most: largest number of vertices that are listed. With more, the oracle solves linear programs, and M and G are looser
+            bounds, from norms instead of vertices.
 
     Raises:
         ValueError: a value out of range.
