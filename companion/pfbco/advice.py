@@ -1,6 +1,6 @@
-"""The guide to choosing a learner, docs/guides/choosing.md: its paragraphs on PF, with the horizons from which its theorems are informative.
+"""Paragraphs on PF for the guide to choosing a learner, docs/guides/choosing.md, with the horizons from which its theorems are informative.
 
-``pages.readme.choosing`` puts there what ``advice`` returns; every number is computed here or is part of a claim's verdict.
+``pages.readme.choosing`` inserts the text that ``advice`` returns. Every number is computed here or belongs to a claim's verdict.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ DIMS = (1, 2, 5, 10)
 
 
 def advice(claims: Mapping[str, dict]) -> str:
-    """Two paragraphs of Markdown. ``claims``: of the paper profile by id, with their statistics; one without is passed over."""
+    """Return two paragraphs of Markdown. ``claims``: those of the paper profile by id; a claim without a statistic is skipped."""
     return f"{_when_not(claims)}\n\n{_from_where()}"
 
 

@@ -1,4 +1,4 @@
-"""Learners and problems that the contract tests and the bench run."""
+"""Learners and problems for the contract tests and the benchmark."""
 
 from paperlib.core.contracts import ContractCase
 from paperlib.learners.wrapper import Doubling
@@ -13,7 +13,7 @@ from paperlib.pfbco.problems.quadratic import QuadraticPolytope
 
 from .problems.portfolio import Portfolio
 
-# Cases that the bench leaves out, and why.
+# Cases that the benchmark leaves out, with the reason.
 UNMEASURED = {
     f"{name}, one epoch": "the anytime form is measured in its place"
     for name in ("PF", "FKM", "StochOCG", "Leader", "Block")

@@ -1,7 +1,7 @@
-"""What is wrong, loose or open in the paper's text, and what this package does about it.
+"""Errors, imprecise statements and open details of the paper, and how this package resolves them.
 
-``ERRATA`` has one line each; where numbers show the point, a function returns them.
-E1 changes the learning rate, E2 and E4 the constants of Theorem 1, E7 an oracle, E8 the first step, E9 a set.
+``ERRATA`` has one entry each; if numbers demonstrate an erratum, a function returns them.
+E1 changes the learning rate, E2 and E4 the constants of Theorem 1, E7 an oracle, E8 the first step, and E9 a set.
 Source: Chen, Zhang & Karbasi (2019); letters as in ``constants``.
 """
 
@@ -37,13 +37,16 @@ PANELS = {
 
 
 def panel(name: str, c: float) -> tuple[Setting, int]:
-    """Constants and horizon of a panel."""
+    """Return the constants and the horizon of a panel of Figure 1."""
     horizon, constants = PANELS[name]
     return Setting(*constants[c], c=c), horizon
 
 
 def worst_on_interval(horizon: int, c: float, rule: str) -> float:
-    """Largest h_t / (D^2 sigma_t) of Algorithm 1 on [-1, 1] with the constant loss M = 1, over all 2^T sequences of directions; ties stay."""
+    """Return the largest h_t / (D^2 sigma_t) of Algorithm 1 on [-1, 1] with the constant loss M = 1, for ``tie="stay"``.
+
+    The maximum is over all 2^T sequences of directions.
+    """
     u = np.array(list(itertools.product((1.0, -1.0), repeat=horizon)))
     delta = c * horizon**-0.2
     end, eta = 1 - delta, (c if rule == "corrected" else 1.0) * 2 / math.sqrt(2) * horizon**-0.8
@@ -61,17 +64,20 @@ def worst_on_interval(horizon: int, c: float, rule: str) -> float:
 
 
 def e1() -> dict[str, float]:
-    """Largest h_t / (D^2 sigma_t) on [-1, 1] with c = .1, T = 4 and loss 1, over all directions: above 2 with the printed rate, which the proof excludes."""
+    """Return the largest h_t / (D^2 sigma_t) on [-1, 1] with c = 0.1, T = 4 and loss 1, over all directions.
+
+    With the printed learning rate it is above 2, which contradicts the proof.
+    """
     worst = {f"{rule} rate": worst_on_interval(4, 0.1, rule) for rule in ("paper", "corrected")}
     limit = "limit of the printed rate, c="
     return worst | {f"{limit}{x:g}": kappa_infinity(x) for x in (1.0, 0.5, 0.1)}
 
 
 def e2() -> dict[str, float]:
-    """F = ||x||^2 after half a step from 0 to a unit vector, with the printed bound on it; what the right one makes of the induction."""
+    """Return F = ||x||^2 after half a step from 0 to a unit vector, the printed bound on it, and the induction with the correct bound."""
     t = np.arange(1, 10**6 + 1)
     margin = lambda kappa: float(induction_margin(t[:10], kappa).min())
-    s, _ = panel("a", 1.0)  # D is so large against c that the printed A is below what is proved
+    s, _ = panel("a", 1.0)  # D is so large relative to c that the printed A is below the proved one
     return {
         "F": 0.5**2,
         "printed bound": 0.5**2 / 2,
@@ -88,13 +94,16 @@ def e2() -> dict[str, float]:
 
 
 def e3() -> dict[str, float]:
-    """g (x*_t - x*_{t+1}) / (eta ||g||^2) for leaders in the interior, which move by eta g / 2: attains the sharp constant, a quarter of the printed one."""
+    """Return g (x*_t - x*_{t+1}) / (eta ||g||^2) for leaders in the interior, which move by eta g / 2.
+
+    It attains the sharp constant, which is a quarter of the printed one.
+    """
     g, eta = np.array([3.0, 4.0]), 0.1
     return {"printed": 2.0, "sharp": 0.5, "attained": float(g @ (eta * g / 2) / (eta * (g @ g)))}
 
 
 def e4() -> dict[str, float]:
-    """f^ - f for f = ||x||^2 / 2 on the unit ball, between 0 and delta G; coefficient of c G in A."""
+    """Return f^ - f for f = ||x||^2 / 2 on the unit ball, which is between 0 and delta G; and the coefficient of c G in A."""
     delta = 0.25
     extra = [smoothed_quadratic(square, delta, 2) - 0.5 * square for square in (0.0, 1.0)]
     slope = lambda coefficients: coefficients(Setting(1, 0.0, 1.0, 0.0, 0.0, 1.0)).A
@@ -108,7 +117,10 @@ def e4() -> dict[str, float]:
 
 
 def e6() -> dict[str, float]:
-    """M and G of portfolio losses over the points that Algorithm 1 touches, for extreme ratios of 94 tickers; at the empty portfolio both are infinite."""
+    """Return M and G of portfolio losses over the points that Algorithm 1 visits, for the extreme ratios of 94 tickers.
+
+    At the empty portfolio both are infinite.
+    """
     dim, least, most, found = 94, 0.5557, 1.5229, {}
     for c in (1.0, 0.1):
         wealth = least * c * 1203**-0.2 * (1 - dim**-0.5) / 2
@@ -118,7 +130,10 @@ def e6() -> dict[str, float]:
 
 
 def e7() -> dict[str, float]:
-    """<C, V> for C = diag(5, 3) over the nuclear ball of radius 2: the printed answer is the largest value of a vertex along its eigenvector, not the least."""
+    """Return <C, V> for C = diag(5, 3) over the nuclear ball of radius 2, with the optimal and the printed oracle.
+
+    Along its eigenvector the printed oracle returns the vertex with the largest value, not with the smallest.
+    """
     C = torch.diag(torch.tensor([5.0, 3.0], dtype=torch.float64)).unsqueeze(0)
     balls = {"optimum": NuclearBall.of(2, 2.0), "printed": NuclearBall.of(2, 2.0, exact=False)}
     answer = lambda ball: smat(ball.to_native(ball.lmo(svec(C))), 2)
@@ -126,7 +141,10 @@ def e7() -> dict[str, float]:
 
 
 def e8() -> dict[str, float]:
-    """Wealth that a portfolio invests in round 2, when sigma_1 = 1 has made v_1 its center, by the answer to the gradient 0 of round 1; StochOCG does not shrink."""
+    """Return the wealth that a portfolio invests in round 2, by the oracle's minimizer for the zero gradient of round 1.
+
+    The center of round 2 is v_1, because sigma_1 = 1. StochOCG does not shrink the set.
+    """
     cset, keep = SubSimplex.of(4), 1 - 0.1  # alpha
     zero, e_1 = torch.zeros(1, 4, dtype=torch.float64), torch.eye(1, 4, dtype=torch.float64)
     answers = {
@@ -139,7 +157,7 @@ def e8() -> dict[str, float]:
 
 
 def e9() -> dict[str, float]:
-    """The triangle {x >= 0, x_1 + x_2 <= 1}: the largest ball about the origin inside, before and after it is moved."""
+    """Return the radius of the largest ball about the origin inside the triangle {x >= 0, x_1 + x_2 <= 1}, before and after the move."""
     C, d = np.array([[-1.0, 0.0], [0.0, -1.0], [1.0, 1.0]]), np.array([0.0, 0.0, 1.0])
     moved = polytope(C, d)
     return {
@@ -151,20 +169,23 @@ def e9() -> dict[str, float]:
 
 
 def e10() -> dict[str, float]:
-    """G in StochOCG's rate, with the noise of deviation n a coordinate over G without: panels a and c."""
+    """Return the ratio of G in StochOCG's learning rate with noise of standard deviation n per coordinate to G without: panels a and c."""
     over = lambda s: math.sqrt(s.grad_bound**2 + s.dim**3) / s.grad_bound
     return {f"panel {name}": over(panel(name, 0.1)[0]) for name in "ac"}
 
 
 def e11() -> dict[str, float]:
-    """Horizon up to which FKM's delta of 2005 exceeds the inscribed radius, so that it sits at the center: (R n M r / (3 (G r + M)))^2 / r^4."""
+    """Return the horizon up to which FKM's delta of 2005 exceeds the inscribed radius: (R n M r / (3 (G r + M)))^2 / r^4.
+
+    With delta capped at r, FKM stays at the center up to there.
+    """
     step = lambda s: s.outer * s.dim * s.loss_bound * s.inner
     until = lambda s: (step(s) / (3 * (s.grad_bound * s.inner + s.loss_bound))) ** 2 / s.inner**4
     return {f"panel {name}": until(panel(name, 0.1)[0]) for name in PANELS}
 
 
 def e12() -> dict[str, float]:
-    """Theorem 1 corrected over 2 M T in the settings of the experiments, and the horizon from which on it says something."""
+    """Return the corrected bound of Theorem 1 divided by 2 M T in the settings of the experiments, and the horizon from which it is informative."""
     found, bound = {}, theory.theorem_1
     for name, c in itertools.product(PANELS, (1.0, 0.1)):
         s, horizon = panel(name, c)
@@ -174,19 +195,25 @@ def e12() -> dict[str, float]:
 
 
 def e13() -> dict[str, float]:
-    """What exploring costs a round for ||y||^2 / 2, E f(x + delta u) - f(x) = delta^2 / 2; the average of f(x_t) leaves it out."""
+    """Return the cost of exploration per round for ||y||^2 / 2: E f(x + delta u) - f(x) = delta^2 / 2.
+
+    The average of f(x_t) does not include it.
+    """
     delta = 1024**-0.2
     return {"delta": delta, "cost a round": delta**2 / 2}
 
 
 def e14() -> dict[str, float]:
-    """2013-02-18 is the third Monday of February, Washington's Birthday, on which American exchanges are closed."""
+    """Return the weekday of 2013-02-18: it is the third Monday of February, Washington's Birthday, a holiday of American exchanges."""
     day = datetime.date(2013, 2, 18)
     return {"weekday, Monday = 1": day.isoweekday(), "which of the month": (day.day - 1) // 7 + 1}
 
 
 def e15() -> dict[str, float]:
-    """Expected loss of matrix completion, (||X - k I||^2 + k p (p + 1)) / 4, over the ball of nuclear norm k, and the mean nuclear norm of the matrices seen."""
+    """Return the range of the expected loss of matrix completion, (||X - k I||^2 + k p (p + 1)) / 4, over the ball of nuclear norm k.
+
+    The mean nuclear norm of the observed matrices is included.
+    """
     p, k = 20, 18
     ball, eye = NuclearBall.of(p, k), torch.eye(p, dtype=torch.float64).unsqueeze(0)
     mean = lambda X: float((((X - k * eye) ** 2).sum() + k * p * (p + 1)) / 4)

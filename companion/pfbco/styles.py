@@ -4,7 +4,7 @@ from ..styles import Cover, Style
 
 STYLES = {
     "PF": Style("vermilion", "o", emphasis=True),
-    # in front: it often covers PF's
+    # drawn in front, because it often coincides with PF's curve
     "PF, sham": Style("black", "x", linestyle="--", label="PF, sham feedback", zorder=4),
     "PF, practical": Style("vermilion", "d", linestyle="-."),
     "PF, warm": Style("vermilion", "*", label="PF, practical, warm"),

@@ -19,23 +19,23 @@ from .problems.completion import MatrixCompletion
 from .problems.quadratic import QuadraticPolytope
 
 __all__ = [
-    "PFBCO",  # the paper's method, of known horizon
-    "Doubling",  # around any learner here: the same for any number of rounds
-    "practical",  # the same learner with a baseline and a measured loss scale
-    "BlockPFBCO",  # ours: blocks of rounds, regret T^{3/4}, few oracle calls
-    "FKM",  # bandit gradient descent, a projection a round
-    "RegularizedLeader",  # what the method tracks, a projection a round
-    "StochOCG",  # online conditional gradient: hears noisy gradients, no bandit
-    "Optimizer",  # ask and tell on one's own set
-    "Task",  # a round's context: set and bounds
+    "PFBCO",  # the paper's method, for a known horizon
+    "Doubling",  # wraps any learner here, so that it needs no horizon
+    "practical",  # the same learner with a loss baseline and an estimated loss scale
+    "BlockPFBCO",  # our addition: blocks of rounds, regret of order T^{3/4}, few oracle calls
+    "FKM",  # bandit gradient descent, one projection per round
+    "RegularizedLeader",  # the exact leader, which the method tracks; one projection per round
+    "StochOCG",  # online conditional gradient: observes noisy gradients, not a bandit method
+    "Optimizer",  # ask and tell on your own set
+    "Task",  # the context of a round: set and bounds
     "polytope",  # {x: C x <= d}
-    "oracle_set",  # a set known by a linear oracle and a ball inside
+    "oracle_set",  # a set given by a linear minimization oracle and an inscribed ball
     "Ball",
     "SubSimplex",
     "NuclearBall",
     "Spectrahedron",  # sets with oracles and projections
     "svec",
-    "smat",  # symmetric matrices to the coordinates of the last two, and back
+    "smat",  # symmetric matrices to the coordinates of the two sets above, and back
     "BallLinear",  # linear losses on the ball
     "BallQuadratic",  # quadratic losses on the ball
     "QuadraticPolytope",  # Figure 1a

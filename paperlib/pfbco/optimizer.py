@@ -1,4 +1,4 @@
-"""Ask/tell on a set of one's own: one loss a round, no gradient, no projection."""
+"""Ask/tell optimization on your own convex set: one loss per round, no gradient, no projection."""
 
 import hashlib
 import math
@@ -19,54 +19,66 @@ from .learners.onepoint import LARGEST_BOUND, Remembering
 from .learners.pfbco import PFBCO
 from .model import Task
 
-ANSWERS = 8  # of an oracle, by which a file knows the set again
-LARGEST = 1e150  # loss whose square is a number
+ANSWERS = 8  # oracle minimizers in the fingerprint by which a saved file identifies the set
+LARGEST = 1e150  # largest loss whose square does not overflow
 
 
 class Optimizer(shared.SequentialOptimizer):
-    """``PFBCO`` on a convex set, in the set's own coordinates.
+    """Ask/tell interface to ``PFBCO`` on a convex set, in the set's original coordinates.
 
     ::
 
-        least = lambda c: -c / max(np.linalg.norm(c), 1e-300)  # of <c, x> over the unit disk
-        user = Optimizer(oracle_set(least, center=[0.0, 0.0], radius=1.0))
+        oracle = lambda c: -c / max(np.linalg.norm(c), 1e-300)  # minimizes <c, x> over the unit disk
+        user = Optimizer(oracle_set(oracle, center=[0.0, 0.0], radius=1.0))
         for _ in range(2000):
             user.tell(f(user.ask()))
         user.center
 
-    It begins at the center of the ball inside. The same seed and losses give the same points. On
-    sets of matrices points are vectors, svec(X), of which ``smat(x, p)`` makes X again.
+    The first iterate is the center of the inscribed ball. Equal seeds and equal losses give equal points.
+    On sets of matrices the points are vectors, svec(X); ``smat(x, p)`` returns the matrix X.
 
-    What to use in the end is ``center``; points asked for lie up to c T^{-1/5} radii away from the
-    iterate, which explore. After ``fail`` the next ask explores in another direction.
+    The solution to use after the last round is ``center``. The points from ``ask`` explore: each is
+    up to c T^{-1/5} inscribed radii away from the iterate. After ``fail`` the next ``ask`` explores in
+    another direction.
+
+    The theorems require ``loss_bound=M, baseline=False, warm_start=False``. A loss bound alone is not
+    enough, because ``baseline`` and ``warm_start`` are True by default.
 
     Args:
         cset: one set: ``polytope(C, d)``, ``oracle_set(oracle, center, radius)``, ``Ball.of(n)`` or
-            another of ``paperlib.maths``. Rates are in proportion to its diameter: tell
-            ``oracle_set`` where you know it.
-        c: exploration scale in units of the radius of the ball inside, up to 1, and with a horizon
-            T up to T^{1/5}.
-        loss_bound: M, with |loss| <= M; the first loss beyond it is warned of. None: practical, the spread of the losses heard, measured
-            anew where an epoch begins. Then losses lie within 1e150, and a spread within
-            1e-12 of their mean counts as none.
-        horizon: rounds that the rates are set for; None: epochs of 1, 2, 4, ... rounds.
-        baseline: the mean of earlier losses is subtracted from a loss, which leaves the estimate
-            unbiased.
-        warm_start: an epoch begins where the last one ended.
-        seed: of the directions.
-        answer: what ``center`` is: "last", where the last finished epoch ended, or "average", the
-            mean of that epoch's iterates.
-        device: where the learner computes: "cuda", "cuda:N" or a ``torch.device``; None: the CPU. What is asked and
-            told stays numpy's and Python's.
-
-    The theorems are about ``loss_bound=M, baseline=False, warm_start=False``: a bound alone, with
-    the other two left on, does not bring them.
+            another set of ``paperlib.maths``. The learning rate is proportional to its diameter;
+            pass the diameter to ``oracle_set`` if you know it.
+        c: exploration scale in units of the inscribed radius. It is at most 1, or at most T^{1/5}
+            with a horizon T.
+        loss_bound: M, with |loss| <= M; the first loss beyond it causes a warning. None (practical):
+            the standard deviation of the observed losses, updated at the start of each epoch. Then
+            losses must be within 1e150, and a standard deviation within 1e-12 of their mean counts as 0,
+            which sets M = 1.
+        horizon: number of rounds for which the learning rate is set; None: epochs of 1, 2, 4, ... rounds.
+        baseline: subtract the mean of the earlier losses from each loss; the estimate stays unbiased.
+        warm_start: start each epoch at the last iterate of the previous epoch.
+        seed: random seed of the exploration directions.
+        answer: definition of ``center``. "last" is the last iterate of the last finished epoch;
+            "average" is the mean of that epoch's iterates.
+        device: device of the learner's computations: "cuda", "cuda:N" or a ``torch.device``; None: the CPU.
+            Points stay NumPy arrays, and losses stay Python numbers.
 
     Raises:
-        ValueError: a value out of range, a set of several trials or whose oracle is not its own
-            (``exact=False``), or a horizon without a bound, for the spread is not known when rates
-            are set.
-        RuntimeError: an oracle whose set does not hold its ball.
+        ValueError: a value out of range; a set of several trials, or one whose oracle belongs to another
+            set (``exact=False``); or a horizon without a loss bound, because the standard deviation of the
+            losses is not known when the learning rate is set.
+        RuntimeError: the oracle's set does not contain its inscribed ball.
+
+    Examples:
+        Minimize a convex loss over the triangle x >= 0, x_1 + x_2 <= 1:
+
+        >>> import numpy as np
+        >>> from paperlib.pfbco import Optimizer, polytope
+        >>> user = Optimizer(polytope([[-1.0, 0.0], [0.0, -1.0], [1.0, 1.0]], [0.0, 0.0, 1.0]), c=0.5)
+        >>> for _ in range(127):
+        ...     user.tell(float(np.sum((user.ask() - 0.2) ** 2)))
+        >>> bool(np.linalg.norm(user.center - 0.2) < 0.1)  # the minimizer is (0.2, 0.2)
+        True
     """
 
     def __init__(
@@ -94,14 +106,16 @@ class Optimizer(shared.SequentialOptimizer):
                 )
         scale = "spread" if loss_bound is None else "task"
         learner = PFBCO(c, baseline=baseline, scale=scale, warm_start=warm_start)
+        # ``center`` needs the centers of the last finished epoch, which the learner itself does not store.
         learner, self.answer = Remembering(learner), answer
-        # without the trial's dimension, with which AskTell leads it
+        # The trial's dimension is dropped here, because AskTell adds it again.
         own = tree_map(
             lambda x: x[0].to("cpu", torch.float64) if x.is_floating_point() else x[0].cpu(), cset
         )
         one = torch.ones((), dtype=torch.float64)
         self.loss_bound = None if loss_bound is None else float(loss_bound)
         task = Task(own, one * (self.loss_bound or 1.0), one)
+        # Without a horizon, doubling sets the learning rate epoch by epoch.
         begun = learner if horizon is not None else Doubling(learner)
         super().__init__(begun, task, horizon, seed, device=device)
         self._known = _fingerprint(tree_map(Tensor.cpu, self.context.cset))
@@ -112,6 +126,7 @@ class Optimizer(shared.SequentialOptimizer):
             raise ValueError(
                 f"loss={short_repr(loss)} in {where}, trial 0; allowed: a finite number"
             )
+        # Without a bound the moments of the losses are stored, whose squares must not overflow.
         if self.loss_bound is None and abs(number) > LARGEST:
             raise ValueError(
                 f"loss={short_repr(loss)} in {where}, trial 0; allowed: up to {LARGEST:g}, for "
@@ -121,17 +136,17 @@ class Optimizer(shared.SequentialOptimizer):
 
     @property
     def center(self) -> np.ndarray:
-        """What to use in the end, n numbers; by default where the last finished epoch ended.
+        """The solution to use after the last round, n numbers; by default the last iterate of the last finished epoch.
 
-        Not the iterate of the round: where an epoch begins it is the start again, or with a warm
-        start soon one long step away from it, by one noisy estimate. With ``answer="average"`` the
-        mean of the epoch's iterates: its loss, if all rounds have one convex loss, exceeds the
-        least by at most the epoch's regret over its rounds, which is what Theorem 1 bounds. With a
-        horizon there is one epoch: the iterate, or the mean, so far.
+        It is not the current iterate. Without a warm start an epoch begins at the start again; with a
+        warm start one noisy estimate soon moves the iterate by one long step. With ``answer="average"``
+        the center is the mean of the epoch's iterates. If all rounds have the same convex loss, the loss
+        of this mean exceeds the minimum by at most the epoch's regret per round, which Theorem 1 bounds.
+        With a horizon there is only one epoch, and the center is the iterate, or the mean, so far.
 
-        It lies in (1 - alpha) K with alpha = c T^{-1/5} of the epoch, 1/4 of it missing at c = 1
-        and T = 1024: where the best point lies on the boundary a smaller c comes closer, at the
-        price of noisier estimates.
+        The center is in (1 - alpha) K with alpha = c T^{-1/5} of the epoch. For example, at c = 1 and
+        T = 1024 the set is shrunk by 1/4. If the minimizer is on the boundary, a smaller c comes closer
+        to it, but the estimates are noisier.
         """
         if isinstance(self.state, DoublingState):
             last, mean = self.state.base.last, self.state.base.mean
@@ -151,7 +166,7 @@ class Optimizer(shared.SequentialOptimizer):
 
 
 def _check_set(cset: Any) -> None:
-    """Raise ValueError for what is no single set with an oracle of its own."""
+    """Raise ValueError unless ``cset`` is one set whose oracle is exact."""
     if not (isinstance(cset, tuple) and hasattr(cset, "lmo")):
         raise ValueError(
             f"cset: {type(cset).__name__}; allowed: a set of paperlib.maths, such as "
@@ -170,14 +185,14 @@ def _check_set(cset: Any) -> None:
 
 
 def _fingerprint(cset: Any) -> str:
-    """Of a set's numbers and of some answers of its oracle, as a function has no numbers.
+    """Return a hash of a set's numbers and of some minimizers of its oracle.
 
-    To nine digits, as solvers differ by machine.
+    The oracle is sampled, because a function cannot be hashed. Numbers enter to nine digits, because solvers differ by machine.
     """
     digest = hashlib.sha256(type(cset).__name__.encode())
     unit = float(getattr(cset, "rho", getattr(cset, "radius", 1.0)))
     for name, leaf in list_leaves(cset, ""):
-        # those follow from the rest, in an order of rounding
+        # Vertices are left out: they follow from the rest, and their order depends on rounding.
         if isinstance(leaf, Tensor) and name != ".vertices":
             least = unit if name in (".center", ".rho", ".radius") else 1.0
             digest.update(name.encode() + str(tuple(leaf.shape)).encode() + _digits(leaf, least))
@@ -189,9 +204,9 @@ def _fingerprint(cset: Any) -> str:
 
 
 def _digits(x: Tensor, least: float) -> bytes:
-    """Nine digits of the largest number, at least ``smallest``.
+    """Return ``x`` to nine digits of its largest absolute value, which is taken to be at least ``least``.
 
-    Off by 0.3183: numbers that are round do not lie where rounding turns.
+    The offset of 0.3183 keeps round numbers away from the points where rounding switches.
     """
     size = 10.0 ** math.ceil(math.log10(max(float(x.abs().max()), least)) - 0.3183)
     return torch.floor(x / size * 1e9 + 0.3183).numpy().tobytes()

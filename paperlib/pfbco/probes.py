@@ -1,7 +1,7 @@
-"""What the figures and the theory need of a run, as probes for ``play``.
+"""Probes for ``play`` that record the quantities of the figures and the theory.
 
-A state is read by field names (x, x1, A, delta, alpha, rounds, heard), below a ``Doubling`` too; what is read is the state that
-chose the round's point, so that x is x_t and A is eta times the sum of g_1, ..., g_{t-1}.
+A probe reads the learner's state by field names (x, x1, A, delta, alpha, rounds, heard), also inside a ``Doubling``. It reads
+the state that chose the round's point. Therefore x is x_t, and A is eta times the sum of g_1, ..., g_{t-1}.
 Shapes: R trials, n dimensions.
 """
 
@@ -17,21 +17,21 @@ from .model import tracking_error
 
 
 def own_state(state: Any) -> Any:
-    """The state of the learner itself, below a learner around it."""
+    """Return the state of the innermost learner, without the wrappers around it."""
     return own_state(state.base) if hasattr(state, "base") else state
 
 
 def loss_at(problem: Problem, seen: Round, y: Tensor, wants: str = "loss") -> Tensor:
-    """The round's loss at other points, R, or its gradient, R x n. ``y``: R x n; ``wants``: "loss" or "gradient"."""
+    """Return the round's loss, R, or its gradient, R x n, at any points. ``y``: R x n; ``wants``: "loss" or "gradient"."""
     return problem.respond(seen.instance, seen.t, y, wants, seen.instance.streams.at(seen.t))[0]
 
 
 @dataclass(frozen=True)
 class CenterLoss:
-    """f_t(x_t), R: the loss of the center, which nobody suffers.
+    """f_t(x_t), R: the loss at the center, which is not played (the learner plays y_t = x_t + delta u_t).
 
     Attributes:
-        problem: the one that is played.
+        problem: the problem of the run.
     """
 
     problem: Problem
@@ -41,32 +41,33 @@ class CenterLoss:
 
 
 def gradient_norm(seen: Round) -> Tensor:
-    """||g_t|| = (n / delta) |f_t(y_t)| of the one-point estimate of a learner without a baseline, R."""
+    """Return ||g_t|| = (n / delta) |f_t(y_t)|, R, the norm of the one-point estimate of a learner without a baseline."""
     return seen.context.cset.dim / own_state(seen.before).delta * seen.feedback.abs()
 
 
 @dataclass(frozen=True)
 class NoiseNorm:
-    """Norm of the noise that a StochOCG adds to the round's gradient, R.
+    """Norm of the noise that ``StochOCG`` adds to the round's gradient, R.
 
     Attributes:
-        learner: the one that is played, without a learner around it.
+        learner: the learner of the run, without wrappers.
     """
 
     learner: Any  # with ``deviation(n)``
 
     def __call__(self, seen: Round) -> Tensor:
         n = seen.context.cset.dim
+        # A draw depends only on seed, trial, round and purpose, so this is the noise that the learner added.
         noise = seen.instance.streams.at(seen.t).normal("gradient noise", n)
         return self.learner.deviation(n) * torch.linalg.vector_norm(noise, dim=1)
 
 
 def tracking_ratios(seen: Round) -> Tensor:
-    """How far the center is from x*_t = argmin over (1 - alpha) K of F_t, as ratios that the theory bounds: R x 2.
+    """Return the distance of the center from x*_t = argmin over (1 - alpha) K of F_t, as two ratios that the theory bounds, R x 2.
 
-    The first is h_t / (D^2 sigma_t) with h_t = F_t(x_t) - F_t(x*_t), the second ||x_t - x*_t|| / (D t^{-1/5}); t counts from
-    1 in every epoch. As ``Probe(tracking_ratios, "max")`` they are uniform in time. It takes a projection a round, and a
-    regularized learner.
+    The first ratio is h_t / (D^2 sigma_t) with h_t = F_t(x_t) - F_t(x*_t). The second is ||x_t - x*_t|| / (D t^{-1/5}). Here t
+    counts from 1 in every epoch. ``Probe(tracking_ratios, "max")`` records their maxima over time. The learner must be
+    regularized, and each round costs one projection.
     """
     before, cset = own_state(seen.before), seen.context.cset
     free = before.x1 - before.A / 2  # F_t(x) = ||x - free||^2 + const
@@ -76,18 +77,18 @@ def tracking_ratios(seen: Round) -> Tensor:
 
 @dataclass(frozen=True)
 class Feasible:
-    """Distance of x_t from (1 - alpha) K, and of y_t from K, R x 2: 0 but for rounding, by projection."""
+    """Distances of x_t from (1 - alpha) K and of y_t from K, R x 2, computed by projection; 0 up to rounding."""
 
     def __call__(self, seen: Round) -> Tensor:
         before, project = own_state(seen.before), seen.context.cset.project
         distance = lambda z, scale: torch.linalg.vector_norm(z - project(z, scale), dim=1)
-        # StochOCG does not explore, and its set does not shrink.
+        # StochOCG does not explore, so it plays on all of K and has no alpha.
         scale = 1 - before.alpha if hasattr(before, "alpha") else 1.0
         return torch.stack([distance(before.x, scale), distance(seen.action, 1.0)], 1)
 
 
 def constants(seen: Round) -> Tensor:
-    """M, G, D and R of each trial, R x 4, which the bounds are made of."""
+    """Return M, G, D and R of each trial, R x 4: the constants of the regret bounds."""
     task = seen.context
     values = (task.loss_bound, task.grad_bound, task.cset.D, task.cset.R)
     return torch.stack([value.expand(len(seen.action)) for value in values], 1)
@@ -95,11 +96,11 @@ def constants(seen: Round) -> Tensor:
 
 @dataclass(frozen=True)
 class FixedLoss:
-    """f_t at a point that never moves, R, whoever plays.
+    """f_t at a fixed point, R, for any learner.
 
     Attributes:
-        problem: the one that is played.
-        value: of every coordinate, in normalized ones: 0 is the center; 1 on the sub-simplex the uniform portfolio.
+        problem: the problem of the run.
+        value: every normalized coordinate of the point. For example, 0 is the center, and 1 on the sub-simplex is the uniform portfolio.
     """
 
     problem: Problem
@@ -113,20 +114,21 @@ class FixedLoss:
 
 
 def leaves_set(seen: Round) -> Tensor:
-    """A probe of FKM: whether its step leads out of (1 - alpha) K, so that the projection moves it, R bool."""
+    """Return whether FKM's gradient step leaves (1 - alpha) K, so that the projection changes the point, R bool."""
     before, cset = own_state(seen.before), seen.context.cset
     weight = before.eta * seen.feedback * (cset.dim / before.delta)
     u = seen.instance.streams.at(seen.t).sphere("direction", cset.dim)
+    # This is FKM's step before the projection.
     z = before.x - weight.unsqueeze(1) * u
     return ~cset.contains(z / (1 - before.alpha).unsqueeze(1))
 
 
 @dataclass(frozen=True)
 class OwnField:
-    """A field of the learner's state that chose the round's point, one row a trial.
+    """A field of the learner's state that chose the round's point, one row per trial.
 
     Attributes:
-        name: of the field.
+        name: the name of the field.
     """
 
     name: str
@@ -141,7 +143,7 @@ class GradientNorm:
     """||grad f_t(y_t)||, R.
 
     Attributes:
-        problem: the one that is played.
+        problem: the problem of the run.
     """
 
     problem: Problem
@@ -151,17 +153,17 @@ class GradientNorm:
 
 
 def played(seen: Round) -> Tensor:
-    """The points, R x n."""
+    """Return the played points, R x n."""
     return seen.action
 
 
 def observed_losses(seen: Round) -> Tensor:
-    """The losses, R."""
+    """Return the observed losses, R."""
     return seen.feedback
 
 
 def final_center(seen: Round) -> Tensor:
-    """The center that would be next, R x n."""
+    """Return the center after the last round, x_{T+1}, R x n."""
     return own_state(seen.after).x
 
 
@@ -172,11 +174,11 @@ KEPT = {
     "loss": observed_losses,
     "end": Probe(final_center, "final"),
     **{name: Probe(OwnField(name), "final") for name in ("eta", "delta", "alpha")},
-}  # what ``Replay.of`` and ``along_leader`` take
+}  # the probes that ``Replay.of`` and ``along_leader`` need
 
 
 def recording_probes(problem: Problem) -> dict[str, Any]:
-    """Probes that ``along_run`` takes what it needs from; every round has to be recorded."""
+    """Return the probes that ``along_run`` needs; the run must record every round."""
     return KEPT | {
         "distance": Probe(Feasible(), "max"),
         "steepness": Probe(GradientNorm(problem), "max"),

@@ -17,7 +17,7 @@ F64 = {"dtype": torch.float64}
 
 
 def _polytope():
-    """A random one in three dimensions, one for each of two trials."""
+    """Return a random polytope in three dimensions for each of two trials."""
     A = np.random.default_rng(3).uniform(size=(2, 4, 3))
     C = np.concatenate(
         [np.broadcast_to(-np.eye(3), (2, 3, 3)), np.broadcast_to(np.eye(3), (2, 3, 3)), A], 1
@@ -36,24 +36,25 @@ SETS = {
 
 
 class Played(NamedTuple):
-    """A run: the replay, losses' vectors, what the learner was told, and what it computed."""
+    """A run: its replay, the loss vectors, the learner's context, and the learner's sums and centers."""
 
     run: Replay
     a: Tensor  # R x T x n
     task: Task
-    A: Tensor  # R x T x n, what it had added up before each round
-    star: Tensor  # R x (T + 1) x n, its centers, the last one after the run: the leaders where it computes them
+    A: Tensor  # R x T x n, the learner's sum before each round
+    # R x (T + 1) x n, centers of the learner, the last one after the run; the leaders if it computes them
+    star: Tensor
 
 
 def linear_task(cset) -> Task:
-    """Losses <a_t, y> with ||a_t|| = 1: G = 1 and M = R."""
+    """Return the context of losses <a_t, y> with ||a_t|| = 1: G = 1 and M = R."""
     return Task(cset, cset.R.clone(), torch.ones(1, **F64))
 
 
 def record(
     learner, cset, horizon: int, trials: int = 2, loss=None, seed: int = 0, task: Task | None = None
 ) -> Played:
-    """Play linear losses with a fresh vector of length 1 each round; ``loss`` replaces the loss, a function of a_t and y."""
+    """Play linear losses with a new unit vector a_t per round; ``loss``, a function of a_t and y, replaces the loss."""
     task = task or linear_task(cset)
     streams = Streams(seed, range(trials))
     state = first = learner.init(trials, task, horizon, streams.at(-1), **F64)

@@ -1,4 +1,4 @@
-"""What the tests of PF-BCO share: learners advanced by hand on losses that the test writes."""
+"""Helpers of the tests of PF-BCO: learners advanced round by round on losses that the test defines."""
 
 from typing import Any, NamedTuple
 
@@ -18,22 +18,22 @@ def task(cset, bound=1.0, grad=1.0):
 
 
 def leader(task, x1, A, alpha):
-    """argmin over (1 - alpha) K of <A, x> + ||x - x_1||^2, R x n."""
+    """Return the minimizer over (1 - alpha) K of <A, x> + ||x - x_1||^2, R x n."""
     return task.cset.project(x1 - A / 2, 1 - alpha)
 
 
 def loss_at(problem, instance, t, y):
-    """The loss of round t at other points, R. ``y``: R x n."""
+    """Return the loss of round t at the points ``y``, R. ``y``: R x n."""
     return problem.respond(instance, t, y, "loss", instance.streams.at(t))[0]
 
 
 def gradient_at(problem, instance, t, y):
-    """Its gradient, R x n."""
+    """Return the gradient of the loss of round t at the points ``y``, R x n."""
     return problem.respond(instance, t, y, "gradient", instance.streams.at(t))[0]
 
 
 class Drawn:
-    """Directions of one's own, R x n, in place of a ``Draw``; ``signs``: of the sham control, R."""
+    """Given directions, R x n, in place of a ``Draw``; ``signs``: the random signs of the sham control, R."""
 
     def __init__(self, u, signs=None):
         self.u, self.signs = torch.as_tensor(u, **TKWARGS), signs
@@ -47,7 +47,7 @@ class Drawn:
 
 
 class Run(NamedTuple):
-    """``states[t]`` has heard t rounds and chose ``played[t]``, R x n, which earned ``heard[t]``, R (x n)."""
+    """A recorded run: ``states[t]``, after t rounds, chose ``played[t]``, R x n, and observed ``heard[t]``, R (x n)."""
 
     states: list
     played: list
@@ -55,17 +55,17 @@ class Run(NamedTuple):
     draws: Any
 
     def base(self, t):
-        """The learner's own state, below ``Doubling``."""
+        """Return the learner's state, without ``Doubling``."""
         state = self.states[t]
         return state.base if hasattr(state, "base") else state
 
     def centers(self):
-        """T + 1 x R x n."""
+        """Return all centers, (T + 1) x R x n."""
         return torch.stack([self.base(t).x for t in range(len(self.states))])
 
 
 def run(learner, context, f, rounds, trials=range(3), horizon="rounds", seed=0, draws=None):
-    """Play ``rounds`` of ``f(t, y)``, which returns R losses, or gradients, R x n; ``draws``: a list of ``Drawn``."""
+    """Play ``rounds`` rounds of ``f(t, y)``, which returns losses, R, or gradients, R x n; ``draws``: a list of ``Drawn``."""
     streams = Streams(seed, trials)
     at = streams.at if draws is None else draws.__getitem__
     with torch.no_grad():
@@ -91,12 +91,12 @@ def run(learner, context, f, rounds, trials=range(3), horizon="rounds", seed=0, 
 
 
 def directions(streams, rounds, n, trial, purpose="direction"):
-    """u_1, ..., u_T of a trial, T x n, as numpy."""
+    """Return u_1, ..., u_T of a trial as a NumPy array, T x n."""
     return np.array([streams.at(t).sphere(purpose, n)[trial].numpy() for t in range(rounds)])
 
 
 def linear(n, trials=3, seed=5, offset=0.0):
-    """Losses <a_t, y> + offset with another unit vector each round and trial, R x n each."""
+    """Return losses <a_t, y> + offset with a new unit vector per round and trial; ``y``: R x n."""
     a = np.random.default_rng(seed).normal(size=(4096, trials, n))
     a = torch.tensor(a / np.linalg.norm(a, axis=2, keepdims=True))
     return lambda t, y: (a[t, : len(y)] * y).sum(1) + offset

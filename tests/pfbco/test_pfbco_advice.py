@@ -1,4 +1,4 @@
-"""The advice of the guide to choosing: its numbers are those of the theory and of verdicts, and what is not known is not said."""
+"""Tests of the advice in the guide to choosing: its numbers come from the theory and the verdicts, and unknown numbers are omitted."""
 
 from companion.pages import readme
 from companion.papers import papers
@@ -42,7 +42,7 @@ def test_what_is_not_known_is_not_said():
 
 
 def test_the_guarantee_speaks_from_the_horizon_named():
-    """Theorem 1 at c = 1 on the ball: below 2 M T there, and not a round before."""
+    """Theorem 1 at c = 1 on the ball: the bound is below 2 M T at the stated horizon, but not one round earlier."""
     rows = [line.split(" | ") for line in advice({}).splitlines() if line.startswith("| Theorem 1")]
     for n, cell in zip(DIMS[:3], rows[0][1:]):
         first = int(cell.strip(" |").replace(",", ""))

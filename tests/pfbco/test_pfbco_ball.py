@@ -1,4 +1,4 @@
-"""Losses on the ball: values, gradients, bounds that are attained, and regret against the best point."""
+"""Tests of the losses on the ball: values, gradients, tight bounds, and regret against the minimizer."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def instance_of(problem, trials=6, seed=0):
 
 
 def points(problem, count, seed=1):
-    """Points of the ball, half of them on its surface, R x n."""
+    """Return points of the ball, half of them on its surface, R x n."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(count, problem.dim))
     z *= (np.where(np.arange(count) % 2, 1.0, rng.uniform(size=count)) / np.linalg.norm(z, axis=1))[
@@ -83,7 +83,7 @@ def test_the_best_point_is_best_and_the_bounds_are_attained(problem):
         rtol=0,
     )
     direction = instance.vector / torch.linalg.vector_norm(instance.vector).clamp(min=1e-300)
-    # opposite of z, or anywhere if z is the center
+    # |f| is largest opposite to the vector or, if z is the center, anywhere on the surface.
     far = -direction if bool(instance.vector.any()) else points(problem, 2)[1:]
     torch.testing.assert_close(problem.values(instance, far)[0].abs(), M)
     torch.testing.assert_close(torch.linalg.vector_norm(problem.values(instance, far)[1], dim=1), G)
@@ -109,7 +109,7 @@ def test_the_loss_belongs_to_the_trial_and_stays(problem):
 def test_mean_regret_is_that_of_another_implementation(dim, regret):
     trace = play(PFBCO(1.0), BallLinear(dim), 64, 300, 7000, record=[64])
     found = trace["regret"][:, -1]
-    # Its error was .3 (200 trials).
+    # The standard error of the other implementation was 0.3 (200 trials).
     assert abs(found.mean() - regret) < 4 * np.hypot(0.3, found.std(ddof=1) / np.sqrt(300))
     assert (trace["report.above"] == 0).all()
 

@@ -1,4 +1,4 @@
-"""Statements of the theory: on runs and closed forms, and with input broken on purpose, which must be flagged."""
+"""Tests of the theory's statements on runs and closed forms, and with deliberately wrong inputs, which must be flagged."""
 
 import math
 from dataclasses import dataclass
@@ -55,10 +55,10 @@ def expected(values, bound) -> Expected:
 def test_limits_are_those_of_the_mean_not_of_trials():
     values = np.array([[0.0], [4.0], [2.0], [2.0]])
     check = expected(values, 5.0)
-    half = 4.540702858698419 * math.sqrt(8 / 3) / 2  # t_{.99, 3}
+    half = 4.540702858698419 * math.sqrt(8 / 3) / 2  # t_{0.99, 3} times the standard error
     assert check.observed == pytest.approx([2 + half]) and check.lower == pytest.approx([2 - half])
     assert check.verdict == "inconclusive" and expected(values, 2 + 1.01 * half).verdict == "holds"
-    # though half of the trials lie above
+    # The bound holds for the mean, although half of the trials exceed it.
     assert expected(np.tile([[0.0], [4.0]], (500, 1)), 2.5).verdict == "holds"
     assert fails(expected(values + 10, 5.0))
     assert (
@@ -69,7 +69,7 @@ def test_limits_are_those_of_the_mean_not_of_trials():
 
 
 def test_bounds_that_differ_by_trial():
-    """Trials with ten times the bound may have ten times the regret."""
+    """If a trial has ten times the bound, it may have ten times the regret."""
     bound = np.array([[1.0], [10.0]] * 50)
     assert expected(0.9 * bound, bound).verdict == "holds" and expected(
         0.9 * bound, bound
@@ -104,7 +104,7 @@ def test_one_entry_above_is_enough_to_fail():
 
 
 def points(cset, trials=2, seed=0):
-    """Two points of the set, R x n each."""
+    """Return two points of the set, R x n each."""
     draw = Streams(seed, range(trials)).at(0)
     return cset.lmo(draw.normal("a", cset.dim)), 0.5 * cset.lmo(draw.normal("b", cset.dim))
 
@@ -136,7 +136,7 @@ def test_nothing_is_claimed_for_an_oracle_that_is_not_the_sets():
         bounds.assumption_diameter(cset),
     ):
         assert isinstance(check, Reported) and "oracle" in check.remark
-    # the ball is not inside what the oracle answers for
+    # The inscribed ball is not inside the set over which the oracle minimizes.
     assert not bounds.assumption_balls(cset).held.all()
     assert fails(bounds.theorem_1(np.full((5, 1), 1e9), [10], unit_ball(1)))
 
@@ -157,7 +157,7 @@ def test_bounds_on_losses_and_gradients():
 
 
 def test_losses_that_depend_on_the_play_are_flagged():
-    """At fixed points, along two runs: once <a_t, p>, and once with a_t turned against the point that was played."""
+    """The losses at a fixed point p are compared along two runs: <a_t, p>, and then with the sign of a_t chosen by the played point."""
     runs = [
         record(PFBCO(1.0), Ball.of(3, **F64), 20, seed=0),
         record(FKM(1.0), Ball.of(3, **F64), 20, seed=0),
@@ -191,7 +191,7 @@ def test_exploration():
 
 
 def test_smoothing():
-    """Closed forms: linear losses are their own averages, ||x||^2 / 2 gains delta^2 n / (2 (n + 2)); its sign is Jensen's."""
+    """Closed forms: a linear loss equals its average; ||x||^2 / 2 increases by delta^2 n / (2 (n + 2)), with the sign of Jensen's inequality."""
     x = torch.tensor([[0.1, 0.2, -0.3], [0.5, 0.0, 0.5]], **F64)
     f, G, delta = (x**2).sum(1) / 2, 2.0, 0.3
     smoothed = lemmas.smoothed_quadratic((x**2).sum(1), delta, 3)
@@ -200,8 +200,8 @@ def test_smoothing():
         == lemmas.smoothing(x[:, 0], x[:, 0], delta, 1.0).verdict
         == "holds"
     )
-    assert fails(lemmas.smoothing(-f, -smoothed, delta, G))  # concave
-    assert fails(lemmas.smoothing(f, smoothed + delta * G, delta, G))  # steeper than G
+    assert fails(lemmas.smoothing(-f, -smoothed, delta, G))  # a concave loss
+    assert fails(lemmas.smoothing(f, smoothed + delta * G, delta, G))  # a loss steeper than G
     inside = torch.randn(200_000, 3, generator=torch.Generator().manual_seed(0), **F64)
     inside = (
         inside
@@ -214,7 +214,7 @@ def test_smoothing():
 
 
 def test_estimates_are_unbiased():
-    """A million directions: a for <a, x>, and x for ||x||^2 / 2; wrong factors are flagged."""
+    """The mean over a million directions is a for <a, x>, and x for ||x||^2 / 2; wrong factors are flagged."""
     draw, delta = torch.Generator().manual_seed(2), 0.4
     u = torch.randn(10**6, 3, generator=draw, **F64)
     u = u / u.norm(dim=1, keepdim=True)
@@ -222,13 +222,14 @@ def test_estimates_are_unbiased():
     for loss, gradient in ((lambda y: y @ a, a), (lambda y: (y**2).sum(1) / 2, x)):
         estimates = lemmas.one_point(loss, x, u, delta)
         assert lemmas.unbiased_estimate(estimates, gradient).verdict == "holds"
-        assert fails(lemmas.unbiased_estimate(estimates / 3, gradient))  # without n
-        assert fails(lemmas.unbiased_estimate(estimates * delta, gradient))  # without 1 / delta
+        # The first estimates lack the factor n, and the second ones the factor 1 / delta.
+        assert fails(lemmas.unbiased_estimate(estimates / 3, gradient))
+        assert fails(lemmas.unbiased_estimate(estimates * delta, gradient))
 
 
 @pytest.mark.parametrize("name, T, c", RUNS)
 def test_every_statement_along_a_run_holds(name, T, c):
-    """With losses of the largest size allowed, so that nothing holds for lack of signal."""
+    """The losses include the largest allowed ones, so that no statement holds merely because the signal is weak."""
     for loss in (None, lambda a, y: torch.full_like(y[:, 0], 1.0)):
         played = record(PFBCO(c), SETS[name](), T, loss=loss)
         run, s = played.run, Setting.of(played.task, c)
@@ -252,7 +253,7 @@ def test_every_statement_along_a_run_holds(name, T, c):
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("T", [2, 3, 16])
 def test_tracking_whatever_the_oracle_answers_at_ties(name, T):
-    """The first step then goes all the way, which is the worst case of the recursion."""
+    """With a vertex at ties the first step moves to the vertex, which is the worst case of the recursion."""
     run = record(
         PFBCO(1.0, tie="vertex"), SETS[name](), T, loss=lambda a, y: torch.ones_like(y[:, 0])
     ).run
@@ -264,7 +265,7 @@ def test_tracking_whatever_the_oracle_answers_at_ties(name, T):
 
 
 def test_replay_is_what_the_learner_knows():
-    """Estimates from points and losses agree with the learner's own A; the exact leader's centers are the leaders."""
+    """Estimates from points and losses agree with the learner's A; the exact leader's centers are the recomputed leaders."""
     cset = SubSimplex.of(4, **F64)
     run = record(RegularizedLeader(1.0), cset, 30).run
     assert (
@@ -275,7 +276,7 @@ def test_replay_is_what_the_learner_knows():
 
 
 def test_probes_give_the_same_numbers():
-    """What ``probes`` records on the way, and the replay of the same run."""
+    """The values recorded by ``probes`` during a run satisfy the same checks as its replay."""
     probes = {
         "tracking": tracking_ratios,
         "feasible": Probe(Feasible(), "max"),
@@ -302,7 +303,7 @@ def test_probes_give_the_same_numbers():
 
 @dataclass(frozen=True)
 class Outside(PFBCO):
-    """Explores three times as far as its set shrinks."""
+    """A wrong learner: its exploration radius is three times the shrinkage of its set."""
 
     def constants(self, task, horizon, bound):
         epoch = super().constants(task, horizon, bound)
@@ -314,7 +315,7 @@ def test_broken_learners_are_flagged():
     distance = lambda run: (run.y.norm(dim=2) - 1).clamp(min=0)
     assert lemmas.feasibility(distance(record(PFBCO(0.9), cset, 20).run)).verdict == "holds"
     assert fails(lemmas.feasibility(distance(record(Outside(0.9), cset, 20).run)))
-    # c < 1; enough trials for all sequences of four signs
+    # Here c < 1, and 200 trials cover all sequences of four signs.
     printed = lambda T: record(PFBCO(0.1, eta_rule="paper"), cset, T, trials=200, loss=one).run
     assert fails(lemmas.tracking(printed(4).ratios)) and float(
         printed(4).ratios[..., 0].max()
@@ -326,7 +327,7 @@ def test_broken_learners_are_flagged():
     )
     lazy = record(PFBCO(1.0), cset, 200, loss=lambda a, y: y[:, 0]).run
     assert lemmas.tracking(lazy.ratios).verdict == "holds"
-    # a thousand times the rate
+    # The learning rate is a thousand times too large.
     strong = record(PFBCO(1.0, scale=1e-3), cset, 200, loss=lambda a, y: y[:, 0]).run
     assert fails(lemmas.tracking(strong.ratios)) and fails(lemmas.leader_step(strong))
     task = linear_task(cset)
@@ -335,7 +336,7 @@ def test_broken_learners_are_flagged():
 
 
 def test_printed_step_of_the_leader():
-    """Of one round, with the printed rate: legal from c = 2^{1/5} / 4 = .2872 on, where it is attained; with the corrected rate for all c."""
+    """In a run of one round, the printed rate satisfies the bound from c = 2^{1/5} / 4 = 0.2872, where it is attained; the corrected rate does for all c."""
     first = 2**0.2 / 4
     check = lambda c, rule: lemmas.leader_step(
         record(
@@ -355,7 +356,7 @@ def test_printed_step_of_the_leader():
 
 @pytest.mark.parametrize("name", ["ball", "subsimplex", "polytope"])
 def test_false_leaders_are_flagged(name):
-    # a large rate, so that leaders reach the boundary
+    # The learning rate is large, so that leaders reach the boundary.
     run = record(PFBCO(1.0, scale=0.01), SETS[name](), 60).run
     assert (
         lemmas.be_the_leader(run, run.leaders).verdict
@@ -365,14 +366,14 @@ def test_false_leaders_are_flagged(name):
     stuck = run.x[:, :1].expand_as(run.leaders)
     assert fails(lemmas.be_the_leader(run, stuck))
     zero = torch.zeros_like(run.g[:, :1])
-    # without the regularizer
+    # The leaders without the regularizer are vertices.
     vertices = torch.stack(
         [run.cset.lmo(row) for row in torch.cat([zero, run.g.cumsum(1)], 1).unbind(1)], 1
     )
     slow = record(PFBCO(1.0), SETS[name](), 60).run
     assert fails(lemmas.lemma_6(slow, vertices)) and fails(lemmas.lemma_6_sharp(slow, vertices))
     doubled = slow.leaders * 2
-    # what the sharper constant sees
+    # Only the sharp constant detects doubled leaders.
     assert lemmas.lemma_6(slow, doubled).verdict == "holds" and fails(
         lemmas.lemma_6_sharp(slow, doubled)
     )
@@ -380,7 +381,7 @@ def test_false_leaders_are_flagged(name):
 
 @dataclass(frozen=True)
 class Late(RegularizedLeader):
-    """Leads by the estimates up to the last round but one."""
+    """A wrong leader: it ignores the estimate of the last round."""
 
     def update(self, state, task, y, loss, draw):
         return (
@@ -394,7 +395,7 @@ class Late(RegularizedLeader):
 
 @dataclass(frozen=True)
 class Hasty(RegularizedLeader):
-    """Adds up three times its estimates."""
+    """A wrong leader: it adds three times its estimates."""
 
     def estimate(self, state, task, loss, draw):
         step, heard = super().estimate(state, task, loss, draw)
@@ -403,7 +404,7 @@ class Hasty(RegularizedLeader):
 
 @dataclass(frozen=True)
 class Wild(RegularizedLeader):
-    """Regularizes an eighth as much as it says."""
+    """A wrong leader: its regularizer has an eighth of the stated weight."""
 
     def update(self, state, task, y, loss, draw):
         after = super().update(state, task, y, loss, draw)
@@ -477,11 +478,11 @@ def test_printed_tracking_is_reported():
     assert lemmas.tracking(ratios).verdict == "holds" and fails(lemmas.tracking(ratios + 0.3))
 
 
-# What the regret is made of -------------------------------------------------------------------------------
+# Parts of the regret --------------------------------------------------------------------------------------
 
 
 def fixed(trials=60, T=128, dim=2, c=1.0):
-    """One linear loss a trial: its parts, constants and horizon."""
+    """Play one fixed linear loss per trial; return the parts of the regret, the constants and the horizon."""
     a = Streams(9, range(trials)).at(0).sphere("fixed", dim)
     run = record(PFBCO(c), Ball.of(dim, **F64), T, trials, loss=lambda _, y: (a * y).sum(1)).run
     return replay.split(run, a.unsqueeze(1), -a, run.loss.sum(1) + T), unit_ball(dim, c), T
@@ -490,7 +491,7 @@ def fixed(trials=60, T=128, dim=2, c=1.0):
 def test_decomposition():
     parts, s, T = fixed()
     assert lemmas.decomposition(parts, s, T).verdict == "holds"
-    # up to T = 1024 no two points of (1 - alpha) K differ by as much as the bound
+    # Up to T = 1024 the losses of two points of (1 - alpha) K cannot differ by as much as the bound.
     assert lemmas.leader_regret(parts, s, T).verdict == "vacuous here"
     longer, s, T = fixed(T=2048)
     assert lemmas.leader_regret(longer, s, T).verdict == "holds"
@@ -534,7 +535,7 @@ def test_theorem_1():
     for dim, c in ((1, 1.0), (2, 1.0), (2, 0.3)):
         check = bounds.theorem_1(regrets(PFBCO(c), T, dim=dim), T, unit_ball(dim, c))
         assert (
-            check.verdict == "vacuous here"  # at all four nothing could break it
+            check.verdict == "vacuous here"  # no run can violate it at any of the four horizons
             and check.inputs["informs"] == []
             and check.observed.shape == (4,)
             and check.remark == ""
@@ -550,7 +551,7 @@ def test_theorem_1():
 
 
 def test_theorem_1_where_it_says_something():
-    """One horizon at which the bound is below 2 M T is enough: there a run could break it."""
+    """One horizon with a bound below 2 M T is enough, because a run could violate the bound there."""
     T = [512, 4096]
     check = bounds.theorem_1(regrets(PFBCO(1.0), T, 10), T, unit_ball(1))
     assert check.verdict == "holds" and check.inputs["informs"] == [4096]
@@ -562,7 +563,7 @@ def test_theorem_1_where_it_says_something():
 
 @dataclass(frozen=True)
 class Uphill(PFBCO):
-    """Climbs: hears the negative loss."""
+    """A wrong learner: it maximizes, because it uses the negative loss."""
 
     def estimate(self, state, task, loss, draw):
         return super().estimate(state, task, -loss, draw)
@@ -570,7 +571,7 @@ class Uphill(PFBCO):
 
 @dataclass(frozen=True)
 class UphillBlock(BlockPFBCO):
-    """The same in blocks."""
+    """The block variant with the negative loss."""
 
     def estimate(self, state, task, loss, draw):
         return super().estimate(state, task, -loss, draw)
@@ -578,7 +579,7 @@ class UphillBlock(BlockPFBCO):
 
 @dataclass(frozen=True)
 class UphillFKM(FKM):
-    """The same with projections."""
+    """FKM with the negative loss."""
 
     def estimate(self, state, task, loss, draw):
         return super().estimate(state, task, -loss, draw)
@@ -586,7 +587,7 @@ class UphillFKM(FKM):
 
 @pytest.mark.slow
 def test_a_learner_that_climbs_is_flagged():
-    """At a horizon at which the bound says something: below it no regret can break it."""
+    """The late horizon has an informative bound; at the early one no regret can violate the bound."""
     early, late = 256, 8192
     assert (
         bounds.theorem_1(regrets(Uphill(1.0), [early], 10), [early], unit_ball(1)).verdict
@@ -621,7 +622,7 @@ def test_theorem_2():
         and check.ratio < 0.15
         and check.informative_from == pytest.approx(1.1e6, rel=0.05)
     )
-    # false constants
+    # With constants that are too small, the check must fail.
     assert fails(
         bounds.theorem_2(trace["regret"], trace.rounds, Setting(2, 0.01, 0.01, 2.0, 1.0, 1.0))
     )
@@ -643,7 +644,7 @@ def test_constants_by_trial():
     )
 
 
-# The list -------------------------------------------------------------------------------------------------
+# The list of statements -------------------------------------------------------------------------------------------------
 
 
 def test_statements_are_listed_and_named_once():

@@ -1,4 +1,4 @@
-"""The verdicts that small runs settle already, by the tests of the notebooks: also those that say that the paper's sentence fails."""
+"""Tests of the verdicts that small runs decide, with the notebooks' statistics; they include failures of the paper's sentences."""
 
 import pytest
 
@@ -47,7 +47,7 @@ EXPECTED["N1.c"] = (
 
 @pytest.fixture(scope="module")
 def panels():
-    """Each panel's learners at c = .1, ten trials; made when first asked for."""
+    """Return a function that plays each panel's learners at c = 0.1 with ten trials, on first use."""
     found = {}
 
     def get(panel):

@@ -1,4 +1,4 @@
-"""Best points in hindsight: values worked by hand, generic solvers, and gaps that certify what they say."""
+"""Tests of the best points in hindsight: values computed by hand, generic solvers, and certified gaps."""
 
 import numpy as np
 import pytest
@@ -28,9 +28,8 @@ def test_two_stocks_that_take_turns():
     best = bcrp(torch.tensor([[[1.0, 2.0], [1.0, 0.5]] * 20], **TKWARGS))
     np.testing.assert_allclose(best.point, [[0.5, 0.5]], atol=1e-4)
     assert best.value.item() == pytest.approx(-0.0588915, abs=1e-7) == -np.log(1.5 * 0.75) / 2
-    one = bcrp(
-        torch.tensor([[[1.1, 1.2], [1.0, 0.25]] * 20], **TKWARGS), 1e-9
-    )  # the second only loses
+    # The second stock loses over each pair of rounds, so the best portfolio does not hold it.
+    one = bcrp(torch.tensor([[[1.1, 1.2], [1.0, 0.25]] * 20], **TKWARGS), 1e-9)
     np.testing.assert_allclose(one.point, [[1.0, 0.0]], atol=1e-5)
     assert one.value.item() == pytest.approx(-np.log(1.1) / 2, abs=1e-9)
 
@@ -90,7 +89,8 @@ def test_bcrp_of_real_stocks():
     assert bool((best.value <= single + 1e-5).all() & (single < uniform).all()) and bool(
         (best.gap <= 1e-5).all()
     )
-    assert -0.0030 < best.value.mean() < -0.0010  # near -.0018 a day on another choice of stocks
+    # Another choice of stocks had about -0.0018 per day.
+    assert -0.0030 < best.value.mean() < -0.0010
 
 
 def test_bcrp_says_when_it_has_not_arrived(monkeypatch):
@@ -103,7 +103,7 @@ def test_bcrp_says_when_it_has_not_arrived(monkeypatch):
 
 
 def drawn(p, trials=3, seed=0):
-    """Weights and targets as of some hundred rounds."""
+    """Draw weights and targets of the size of a few hundred rounds."""
     rng = np.random.default_rng(seed)
     W, S = rng.uniform(40, 60, (trials, p, p)), rng.normal(0, 40, (trials, p, p)) + 150 * np.eye(p)
     return tuple(torch.from_numpy((x + x.swapaxes(1, 2)) / 2) for x in (W, S))
@@ -116,7 +116,7 @@ def value(W, S, X):
 @pytest.mark.parametrize("make", [NuclearBall.of, Spectrahedron.of])
 def test_best_matrix_within_the_set_is_the_plain_quotient(make):
     W, S = drawn(4)
-    if make is Spectrahedron.of:  # a matrix that is positive definite
+    if make is Spectrahedron.of:  # a positive definite matrix
         S = W * torch.eye(4, **TKWARGS)
     best = best_completion(W, S, make(4, 100.0, **TKWARGS), 1e-8)
     torch.testing.assert_close(best.point, S / W, rtol=1e-4, atol=1e-4)
@@ -124,14 +124,14 @@ def test_best_matrix_within_the_set_is_the_plain_quotient(make):
 
 
 def squeezed(kind, k, A):
-    """A as a point of the set: scaled, and for the spectrahedron squared."""
+    """Return A as a point of the set: scaled and, for the spectrahedron, squared."""
     X = A @ A.T if kind == "psd" else (A + A.T) / 2
     return X * min(1.0, k / np.abs(np.linalg.eigvalsh(X)).sum())
 
 
 @pytest.mark.parametrize("kind", ["nuclear", "psd"])
 def test_best_matrix_against_a_search_over_factors(kind):
-    """X = F F^T, for the ball F F^T - G G^T: a smooth problem with one constraint, for a generic solver."""
+    """With X = F F^T, or F F^T - G G^T for the ball, a generic solver gets a smooth problem with one constraint."""
     p, k = 3, 2.0
     W, S = drawn(p)
     cset = (
@@ -186,7 +186,7 @@ def test_the_gap_of_best_matrices_bounds_what_is_missing(tolerance):
 
 
 def test_the_printed_oracle_has_no_say():
-    """Its answers have positive trace, the best matrix here a negative one: by them the first point would pass for the best."""
+    """The printed oracle returns positive traces, and the best matrix has a negative trace. By its gap the first point would be accepted."""
     W, S = drawn(4)
     mine = [
         best_completion(W, -S, NuclearBall.of(4, 3.0, exact, **TKWARGS), 1e-6).point
@@ -198,7 +198,7 @@ def test_the_printed_oracle_has_no_say():
 @pytest.mark.parametrize("mode", ["paper_lmo", "nuclear", "psd"])
 @pytest.mark.parametrize("T", [1, 100])
 def test_best_of_a_run_is_no_worse_than_what_is_known(mode, T):
-    """After one round a quarter of the entries has weight 0."""
+    """After one round a quarter of the entries have weight 0, so T = 1 is a degenerate problem."""
     problem = MatrixCompletion(mode=mode)
     instance = problem.init(4, T, Streams(0, range(4)).at(-1), **TKWARGS)
     totals, cset = instance.totals, instance.task.cset

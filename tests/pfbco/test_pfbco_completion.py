@@ -1,4 +1,4 @@
-"""Matrix completion: the losses have their expectation, the bounds hold, and learners end where the geometry sends them."""
+"""Tests of matrix completion: the expected loss, the bounds, and final points that the geometry of the set determines."""
 
 from dataclasses import replace
 
@@ -29,14 +29,14 @@ def instance_of(problem, trials=4, horizon=10, seed=0):
 
 
 def coordinates(instance, X):
-    """y of a symmetric matrix, or of one a trial."""
+    """Return the coordinates y of a symmetric matrix, or of one matrix per trial."""
     cset, p = instance.task.cset, X.shape[-1]
     middle = cset.to_native(torch.zeros(1, cset.dim, **TKWARGS))
     return ((svec(X.reshape(-1, p, p)) - middle) / cset.rho).expand(len(instance.streams.seeds), -1)
 
 
 def points(cset, trials, seed=0):
-    """Vertices and points between."""
+    """Return vertices and points between them."""
     generator = torch.Generator().manual_seed(seed)
     c, weight = (
         torch.randn(2, trials, cset.dim, generator=generator, **TKWARGS),
@@ -69,7 +69,7 @@ def test_half_of_the_entries_are_seen(problem):
     assert bool((torch.linalg.matrix_rank(M) == min(problem.k, p)).all())
     torch.testing.assert_close(M, M.mT)
     share = (p**2 // 2) / p**2
-    # no entry is favored
+    # All entries are observed equally often.
     assert (seen.mean(0) - share).abs().max() < 5 * (share * (1 - share) / 400) ** 0.5
     assert not seen.equal(seen.mT)
 
@@ -132,7 +132,7 @@ def test_totals_add_up_the_losses():
 
 def test_losses_are_added_up_once_a_run():
     first, before = instance_of(SMALL, horizon=12, seed=90), completion._totals.cache_info().misses
-    # the losses do not depend on the mode
+    # The losses do not depend on the mode, so both modes share the cached sums.
     again = instance_of(replace(SMALL, mode="psd"), horizon=12, seed=90)
     assert again.totals is first.totals and completion._totals.cache_info().misses == before
     for problem, horizon, seed in (
@@ -165,7 +165,7 @@ def test_sizes_of_the_bounds():
 
 @pytest.mark.parametrize("c", [0.1, 1.0])
 def test_the_final_trace_does_not_depend_on_the_losses(c):
-    """Every answer of the printed oracle has trace k, so that of the last epoch, which begins with round 128, is k (1 - alpha)."""
+    """Every matrix of the printed oracle has trace k. Therefore the last epoch, from round 128, ends with trace k (1 - alpha)."""
     trace = {
         "trace": Probe(
             lambda seen: (
@@ -184,7 +184,7 @@ def test_the_final_trace_does_not_depend_on_the_losses(c):
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", completion.MODES)
 def test_orders_of_the_final_losses(mode):
-    """Differences paired over trials, of the average loss after 255 rounds, several standard errors wide."""
+    """Compare average losses after 255 rounds, paired over trials; the tolerances are several standard errors wide."""
     T, problem = 255, MatrixCompletion(mode=mode)
     learners = {
         "PF": PFBCO(),
@@ -198,7 +198,7 @@ def test_orders_of_the_final_losses(mode):
         for name, learner in learners.items()
     }
     above = {name: (x - mean["PF"]).mean() for name, x in mean.items()}
-    assert abs(above["sham"]) < 4  # nothing is learned
+    assert abs(above["sham"]) < 4  # PF does not learn from its feedback
     if mode == "paper_lmo":
         assert above["FKM"] > 80 and above["Unregularized"] > 20 and abs(above["StochOCG"]) < 15
     elif mode == "nuclear":

@@ -1,4 +1,4 @@
-"""Closed forms of the theory: known numbers, special cases, monotonicity, invariance."""
+"""Tests of the closed forms of the theory: known numbers, special cases, monotonicity and invariance."""
 
 import math
 
@@ -14,7 +14,7 @@ from paperlib.pfbco.model import Task, step_size
 from paperlib.pfbco.theory import constants as theory
 from paperlib.pfbco.theory.constants import Setting, unit_ball
 
-# n, A, B, corrected and printed bound at T = 1000, and from which horizons on they are below 2 M T (four digits)
+# n, A, B, the corrected and the printed bound at T = 1000, and the horizons from which they are below 2 M T (four digits)
 BALL = [
     (1, 9.619865, 0.707107, 2461.016, 2781.771, 2774, 4772),
     (2, 12.448292, 1.414214, 3216.100, 3670.701, 10210, 16810),
@@ -22,7 +22,7 @@ BALL = [
     (5, 20.933573, 3.535534, 5481.353, 6337.493, 135900, 197300),
     (10, 35.075709, 7.071068, 9256.774, 10782.145, 1.756e6, 2.267e6),
 ]
-# T, constants, c, bound / 2 M T, horizon from which on it says something
+# T, constants, c, bound / 2 M T, and the horizon from which the bound is informative
 VACUITY = [
     (16383, (10, 29.7, 5.8, 14.6, 9.8), 1.0, 15.9, 1.4e10),
     (16383, (10, 29.7, 5.8, 14.6, 9.8), 0.1, 154, 1.2e15),
@@ -61,7 +61,7 @@ def test_theorem_2():
 
 
 def test_doubling_adds_up():
-    """Epochs of length 2^m under beta T^{4/5} each, the last one whole, stay below the bound after any t rounds."""
+    """If each epoch of length 2^m has regret beta T^{4/5}, the sum, with a complete last epoch, is below the bound after any t rounds."""
     for t in (1, 2, 3, 10, 1023, 1024, 10**6):
         epochs = sum(2 ** (0.8 * m) for m in range(t.bit_length()))
         assert epochs <= theory.DOUBLING * t**0.8 <= theory.DOUBLING * (t + 1) ** 0.8
@@ -97,7 +97,7 @@ def test_worst_case_of_tracking():
 
 
 def test_worst_case_of_the_printed_rate():
-    """Equal at c = 1; below it the limit of the recursion is approached and the corrected rate's does not depend on c."""
+    """Both rates agree at c = 1. Below, the printed rate approaches the limit of the recursion, and the corrected one does not depend on c."""
     assert [lemmas.kappa_infinity(c) for c in (1.0, 0.5, 0.1)] == pytest.approx(
         [2, 3.732051, 51.980762], abs=1e-6
     )
@@ -140,7 +140,7 @@ def test_sums_and_smoothing():
     for T in (1, 2, 10, 1000):
         assert lemmas.steps_total(T) <= 1.25 * T**0.8
     assert lemmas.steps_total(3) == pytest.approx(1 + 2**-0.2 + 3**-0.2)
-    # mean of v^2 / 2 on [-1, 1]
+    # 1 / 6 is the mean of v^2 / 2 on [-1, 1].
     assert lemmas.smoothed_quadratic(0.0, 1.0, 1) == pytest.approx(1 / 6)
     assert step_size(np.array([1.0, 32.0])) == pytest.approx(
         [step_size(1), step_size(32)]
@@ -158,7 +158,7 @@ def test_other_bounds():
 
 
 def test_block_bound_is_its_derivation():
-    """D^2 / eta + (eta / 2) T (n^2 M^2 / delta^2 + K G^2) and the rest, at horizons whose root rounds up."""
+    """The bound is D^2 / eta + (eta / 2) T (n^2 M^2 / delta^2 + K G^2) plus the other terms, exactly where sqrt(T) rounds up."""
     s = Setting(3, 2.0, 1.5, 2.5, 1.7, 0.4)
     for T in (1, 2, 3, 7, 8, 64, 1000, 1024):
         eta = math.sqrt(2) * 2.5 * T**-0.75 / math.sqrt((3 * 2 / 0.4) ** 2 + 1.5**2)
@@ -171,7 +171,7 @@ def test_block_bound_is_its_derivation():
 
 
 def test_coefficients_are_their_derivation():
-    """D^2 / eta + (eta / 2) n^2 M^2 T / delta^2 + sqrt(kappa) (5 / 4) D G T^{4/5} + 2 delta G T + alpha R G T."""
+    """The bound is D^2 / eta + (eta / 2) n^2 M^2 T / delta^2 + sqrt(kappa) (5 / 4) D G T^{4/5} + 2 delta G T + alpha R G T."""
     s, T = Setting(3, 2.0, 1.5, 2.5, 1.7, 0.4, 1.2), 1000
     eta, delta = 0.4 * 2.5 / (math.sqrt(2) * 3 * 2) * T**-0.8, 0.4 * T**-0.2
     leader = 2.5**2 / eta + eta / 2 * (3 * 2 / delta) ** 2 * T
@@ -197,7 +197,7 @@ def test_bounds_do_not_depend_on_units(bound):
 
 
 def test_the_printed_bound_depends_on_units():
-    """Its first terms do, which is what E1 is about."""
+    """The first terms of the printed bound depend on the unit of length (E1)."""
     s = Setting(3, 2.0, 1.5, 2.5, 1.7, 1.0)
     assert theory.theorem_1_printed(
         Setting(3, 2.0, 1.5 / 7, 17.5, 11.9, 7.0, 7.0), 500
@@ -226,7 +226,7 @@ def test_bounds_grow_with_what_hurts(bound, field, factor):
 
 
 def test_the_printed_bound_is_refused_below_1():
-    """eta n M / (delta D) <= T^{-3/5} / sqrt(2) with the printed rate: c >= 1, whatever the inscribed radius."""
+    """With the printed rate eta n M / (delta D) <= T^{-3/5} / sqrt(2) needs c >= 1 for every inscribed radius."""
     step = lambda s, T: (
         (s.diameter / (math.sqrt(2) * s.dim * s.loss_bound) * T**-0.8)
         * (s.dim * s.loss_bound / (s.c * T**-0.2 * s.diameter))
@@ -264,7 +264,7 @@ def test_settings_from_tasks_and_records():
 
 
 def test_step_of_an_estimate_is_the_learners():
-    """b = eta n M / (delta D) of both rates, from the learner's own constants."""
+    """b = eta n M / (delta D) of both rates agrees with the learner's constants."""
     task = Task(SubSimplex.of(5, dtype=torch.float64), torch.full((1,), 3.0), torch.ones(1))
     for c, rule in ((0.3, "corrected"), (0.3, "paper"), (1.0, "paper")):
         epoch = PFBCO(c, eta_rule=rule).constants(task, 50, task.loss_bound)

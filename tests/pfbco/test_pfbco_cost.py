@@ -1,4 +1,4 @@
-"""What is timed, how seconds are written, and how often FKM projects."""
+"""Tests of the timed calls, of the printed run times, and of the number of FKM's projections."""
 
 import time
 
@@ -42,7 +42,7 @@ def test_methods_by_learner_and_setting():
 
 
 class Slow:
-    """A set of which every call is known to take a while, and which notes what it is asked."""
+    """A set whose projection takes at least 10 ms and that records its arguments."""
 
     R = torch.tensor([2.0], dtype=torch.float64)
     dim = 2
@@ -59,7 +59,7 @@ class Slow:
 
 
 class OnSlow:
-    """A problem on that set."""
+    """A problem on a slow set."""
 
     def __init__(self):
         self.cset = Slow()
@@ -76,7 +76,7 @@ def test_single_calls_are_timed_outside_the_set():
     found = time_oracles([problem], 4, 0)
     assert {call: x.shape for call, x in found.items()} == {"lmo": (1, 4), "project": (1, 4)}
     assert (found["project"] >= 0.01).all() and (found["lmo"] < 0.01).any()
-    # twice the radius
+    # The points are at twice the radius R.
     assert all(torch.linalg.vector_norm(z).item() == pytest.approx(4.0) for z in problem.cset.asked)
 
 
@@ -89,7 +89,7 @@ def test_single_calls_are_kept():
 
 
 class Steep:
-    """A problem whose gradient is known to take a while."""
+    """A problem whose gradient takes at least 10 ms."""
 
     def __init__(self):
         self.asked = []
@@ -121,7 +121,7 @@ def test_answers_are_timed_with_the_round_drawn():
 
 
 def test_rounds_with_what_the_problem_computes():
-    """PF's with the loss, StochOCG's with the gradient; kept."""
+    """PF's rounds include the loss, and StochOCG's the gradient; the results are cached."""
     problems = {"a": PROBLEM, "b": MatrixCompletion(3, 2)}
     rounds = {(name, setting): np.full((2, 4), 5.0) for name in METHODS for setting in problems}
     found = with_answers(Seconds(rounds, {}), problems, 4, 2)
@@ -151,7 +151,7 @@ def test_microseconds_of_a_round():
 
 
 class Point:
-    """A state as far as the probe reads one."""
+    """A state with the fields that the probe reads."""
 
     def __init__(self, x):
         self.x, self.eta, self.delta, self.alpha = (
@@ -173,7 +173,7 @@ def test_steps_that_leave_the_set():
         Point(torch.zeros(200, 2, dtype=torch.float64)),
         torch.linspace(-0.4, 0.4, 200, dtype=torch.float64),
     )
-    # A step of length eta |f| n / delta = 5 |f| from 0, against a ball of radius 1 - alpha = .9.
+    # A step of length eta |f| n / delta = 5 |f| from 0 leaves the ball of radius 1 - alpha = 0.9 if it is longer than 0.9.
     assert leaves_set(seen).tolist() == (5 * seen.feedback.abs() > 0.9).tolist()
     seen.before = Point(-0.8 * u)
     assert leaves_set(seen).tolist() == ((-0.8 - 5 * seen.feedback).abs() > 0.9).tolist()
@@ -197,7 +197,7 @@ def test_the_probe_counts_the_rounds_in_which_the_projection_moves():
         },
     )
     steps, far = np.diff(trace["leaves"], axis=1, prepend=0), trace["far"]
-    # the last round of an epoch is followed by a new start
+    # The last round of an epoch is left out, because a new epoch starts after it.
     inside = np.array([t for t in range(40) if (t + 2) & (t + 1)])
     assert 0 < trace["leaves"][:, -1].mean() < 40
     np.testing.assert_array_equal(steps[:, inside] == 1, far[:, inside] > 1 - 1e-9)

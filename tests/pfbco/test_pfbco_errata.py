@@ -1,4 +1,4 @@
-"""Errata: their numbers, and that the list is complete."""
+"""Tests of the errata: their numbers, and completeness of the list."""
 
 import itertools
 import math
@@ -79,7 +79,7 @@ def test_all_are_listed():
 
 
 def test_worst_directions():
-    """The exhaustive case of E1, and the learner's own worst run over trials that take all sixteen sequences."""
+    """The exhaustive case of erratum E1 agrees with the learner's worst run over trials that cover all sixteen sequences."""
     found = numbers.e1()
     assert found["paper rate"] == pytest.approx(3.085, abs=5e-4) and found["corrected rate"] < 1
     assert [
@@ -126,13 +126,13 @@ def test_smoothness():
     "diameter, certified", [(7.0, True), (7.7, True), (8.0, False), (14.6, False), (283.0, False)]
 )
 def test_where_the_printed_coefficient_is_not_proved(diameter, certified):
-    """A corrected is at most A printed up to D = 7.8 c."""
+    """The corrected A is at most the printed A up to D = 7.8 c."""
     s = theory.Setting(10, 29.7, 5.8, diameter, 9.8, 1.0)
     assert (theory.coefficients(s).A <= theory.coefficients_printed(s).A) == certified
 
 
 def test_first_ties():
-    """E8 on the learners themselves: what they have invested after one round."""
+    """Erratum E8 on the learners: their invested wealth after one round."""
     cset = SubSimplex.of(4, **F64)
     task, streams = Task(cset, torch.ones(1, **F64), torch.ones(1, **F64)), Streams(0, [0])
     invested = {}
@@ -171,7 +171,7 @@ def test_vacuity_at_the_experiments_sizes():
 
 
 def test_range_of_matrix_completion():
-    """No matrix of the ball leaves the range; the mean nuclear norm is the mean trace."""
+    """The expected losses of all matrices of the ball are in the range; the mean nuclear norm is the mean trace."""
     found, rng = numbers.e15(), np.random.default_rng(0)
     ball = NuclearBall.of(20, 18.0, **F64)
     y = ball.project(

@@ -1,4 +1,4 @@
-"""How regret grows with the horizon and the dimension, of numbers that are known."""
+"""Tests of the growth of regret with the horizon and the dimension, on known numbers."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from companion.pfbco.experiments.growth import (
     local_slopes,
 )
 
-T = np.array([2**k for k in range(4, 12)])  # seven doublings: the first is not looked at
+T = np.array([2**k for k in range(4, 12)])  # seven doublings; the first is not used
 
 
 def test_local_slopes_of_a_power_law():
@@ -23,7 +23,7 @@ def test_local_slopes_of_a_power_law():
             pytest.approx(0.8),
             20,
         )
-    # trials scale as a whole, so that the mean's slope has no spread
+    # Each trial is scaled by one factor, so the slope of the mean has no variance.
     bent = factor * np.array([1.0, 2.0, 3.0, 3.0])
     assert [x.estimate for x in local_slopes(bent)] == pytest.approx([1, np.log2(1.5), 0])
     noisy = local_slopes(np.column_stack([np.ones(20), np.linspace(1, 3, 20)]))[0]
@@ -36,7 +36,7 @@ def test_a_falling_exponent():
     assert (straight.estimate, straight.low, straight.high) == pytest.approx(
         (0, 0, 0), abs=1e-9
     ) and straight.n == 20
-    # 2^8 is in the middle of the last six doublings
+    # The kink at 2^8 is in the middle of the last six doublings.
     bent = np.where(T <= 256, T**0.9, 256**0.9 * (T / 256) ** 0.7)
     found = falling(factor * bent)
     assert (found.estimate, found.low, found.high) == pytest.approx(
@@ -50,10 +50,10 @@ def test_trials_are_resampled():
 
 
 def test_an_exponent_above_another():
-    """Of orders a twentieth apart, both still falling: the difference tells them, and equal orders."""
+    """The difference of slopes detects exponents 1/20 apart while both slopes still decrease, and equal exponents."""
     T = np.array([2**k for k in range(10, 17)])
     factor = np.linspace(0.9, 1.1, 20)[:, None]
-    fall = 1 - 8 * T**-0.5  # raises both slopes
+    fall = 1 - 8 * T**-0.5  # increases both slopes
     slow, fast = factor * fall * T**0.75, factor * fall * T**0.8
     assert doubling_slope(T, slow).estimate > 0.775
     found = exponent_above(fast, slow)
@@ -69,7 +69,8 @@ def test_doubling_slope_and_line():
     rng = np.random.default_rng(0)
     T = 2.0 ** np.arange(4, 13)
     regret = rng.uniform(0.9, 1.1, (20, 1)) * T**0.8
-    found = doubling_slope(T, np.where(T < 2**6, 1e6, regret))  # only the last six doublings count
+    # The first regrets are far too large, but only the last six doublings are used.
+    found = doubling_slope(T, np.where(T < 2**6, 1e6, regret))
     assert (
         found.estimate == pytest.approx(0.8)
         and found.low == pytest.approx(0.8)

@@ -1,4 +1,4 @@
-"""The learners against dense numpy references, a trajectory by hand, invariances, and what holds in every round."""
+"""Tests of the learners: NumPy references, a trajectory computed by hand, invariances, and properties of every round."""
 
 import math
 from dataclasses import replace
@@ -40,7 +40,7 @@ close = lambda a, b, tolerance=1e-10: np.testing.assert_allclose(
 )
 
 
-# ---- the trajectory by hand --------------------------------------------------------------------------------
+# ---- a trajectory computed by hand --------------------------------------------------------------------------------
 
 
 def by_hand(learner):
@@ -49,7 +49,7 @@ def by_hand(learner):
 
 
 def test_the_trajectory_by_hand():
-    """Ball of dimension 2, f(y) = y_1, M = 1, T = 4, c = .5, four directions along the axes."""
+    """The setting is the ball of dimension 2 with f(y) = y_1, M = 1, T = 4, c = 0.5 and four directions along the axes."""
     played = by_hand(PFBCO(0.5))
     first = played.states[0]
     assert first.delta.item() == first.alpha.item() == pytest.approx(
@@ -81,20 +81,20 @@ def test_the_printed_rate_lacks_c():
         run(PFBCO(1.0, eta_rule=rule), task(SETS["packings"], 7.0), linear(4), 40).centers()
         for rule in ("paper", "corrected")
     )
-    assert torch.equal(a, b)  # at c = 1 they are one
+    assert torch.equal(a, b)  # both rates are equal at c = 1
 
 
 # ---- dense references --------------------------------------------------------------------------------------
 
 
 class Shape(NamedTuple):
-    """A set of one trial, in numpy and anew."""
+    """An independent NumPy version of one trial's set."""
 
     n: int
     D: float
     R: float
     lmo: object
-    project: object  # on s K
+    project: object  # (z, s) -> projection of z on s K
 
 
 def by_vertices(V):
@@ -102,7 +102,7 @@ def by_vertices(V):
 
 
 def on_simplex(z, s):
-    """Projection on s times the sub-simplex by bisection of the multiplier."""
+    """Project on s times the sub-simplex by bisection of the multiplier."""
     n = len(z)
     x = (z / s + 1) / (2 * n) if s > 0 else np.full(n, 0.0)
     low, high = 0.0, np.abs(x).sum() + 1
@@ -137,7 +137,7 @@ def shape_of(name, trial):
 
 
 class Losses:
-    """What a learner has heard, and the options of one: baseline, scale of the loss, sham."""
+    """The observed losses of a learner with its options: baseline, scale of the loss, and sham."""
 
     def __init__(self, learner, M, signs):
         self.learner, self.M, self.signs, self.all = learner, M, signs, []
@@ -156,7 +156,7 @@ class Losses:
 
 
 def epochs(rounds, anytime):
-    """First round, last round + 1, and horizon of each epoch."""
+    """Return the first round, the last round + 1, and the horizon of each epoch."""
     return (
         [
             (2**m - 1, min(2 ** (m + 1) - 1, rounds), 2**m)
@@ -169,7 +169,7 @@ def epochs(rounds, anytime):
 
 
 def algorithm_1(learner, shape, M, f, u, signs, spans):
-    """PFBCO and the exact leader: yields x_t and y_t."""
+    """Yield x_t and y_t of PFBCO or the exact leader."""
     n, D, c, losses, x = shape.n, shape.D, learner.c, Losses(learner, M, signs), np.zeros(shape.n)
     for first, last, T in spans:
         delta = alpha = c * T**-0.2
@@ -200,7 +200,7 @@ def algorithm_1(learner, shape, M, f, u, signs, spans):
 
 
 def projected_descent(learner, shape, M, G, f, u, signs, spans):
-    """FKM, both variants: yields x_t and y_t."""
+    """Yield x_t and y_t of FKM, in both variants."""
     n, D, R, c, losses, x = (
         shape.n,
         shape.D,
@@ -227,7 +227,7 @@ def projected_descent(learner, shape, M, G, f, u, signs, spans):
 
 
 def in_blocks(learner, shape, M, G, f, u, signs, spans):
-    """The block variant: yields x_t and y_t."""
+    """Yield x_t and y_t of the block variant."""
     n, D, c, losses, x = shape.n, shape.D, learner.c, Losses(learner, M, signs), np.zeros(shape.n)
     for first, last, T in spans:
         delta = c * T**-0.25
@@ -250,7 +250,7 @@ def in_blocks(learner, shape, M, G, f, u, signs, spans):
 
 
 def conditional_gradient(learner, shape, G, a, noise, spans):
-    """StochOCG on gradients a_t: yields x_t twice."""
+    """Yield x_t twice for StochOCG on gradients a_t."""
     n, D = shape.n, shape.D
     sd = n if learner.noise is None else learner.noise
     for first, last, T in spans:
@@ -298,7 +298,7 @@ MATCHED = {
 @pytest.mark.parametrize("name", ["ball", "sub-simplex", "packings"])
 @pytest.mark.parametrize("which", MATCHED)
 def test_learners_are_their_references(which, name, anytime):
-    """100 rounds of losses <a_t, y> + 2 with bounds that differ by trial."""
+    """Learners agree with their references in 100 rounds of losses <a_t, y> + 2, with different bounds per trial."""
     learner, cset, rounds = MATCHED[which], SETS[name], 100
     M, G, signal = [6.0, 4.0, 10.0], [1.0, 3.0, 2.0], linear(cset.dim, offset=2.0)
     gradients = linear(cset.dim)
@@ -348,7 +348,7 @@ def test_learners_are_their_references(which, name, anytime):
             close(ours.played[t][trial], y, 1e-8)
             moved, count = max(moved, np.abs(x).max()), count + 1
         assert count == rounds
-    # FKM of 2005 explores all of the ball inside for long
+    # FKM of 2005 has delta = r for many rounds, so its center stays at 0.
     assert moved > 1e-3 or (ours.base(rounds).delta == 1).all()
     if not hears:
         bound = torch.tensor(M)
@@ -393,7 +393,7 @@ def test_a_start_of_ones_own():
 
 
 def test_a_block_stays_where_it_is():
-    """T = 64: eight rounds around a center, then one step of several Frank-Wolfe steps."""
+    """With T = 64 a block has eight rounds around one center; several Frank-Wolfe steps follow."""
     played = run(BlockPFBCO(1.0), task(Ball.of(3), 0.1, 0.1), linear(3), 64)
     x = played.centers()
     assert all(torch.equal(x[t], x[t - t % 8]) for t in range(64)) and not torch.equal(x[8], x[0])
@@ -411,7 +411,7 @@ def test_blocks_reach_their_gap_or_say_so(monkeypatch):
     assert (
         (gradient * (x - 0.8 * TRIANGLE.lmo(gradient))).sum(1) <= 1e-2
     ).all() and calls.max() > calls.min()
-    for trial in range(3):  # a trial that has arrived stands still
+    for trial in range(3):  # a converged trial is frozen
         alone, own = minimize(
             context, zeros[:1], zeros[:1], A[[trial]], alpha, torch.full((1,), 1e-2, **TKWARGS)
         )
@@ -449,7 +449,7 @@ class Wide(NamedTuple):
 
 @pytest.mark.parametrize("which", ["PF", "leader", "FKM", "FKM 2005", "block", "StochOCG"])
 def test_units_of_length_do_not_matter(which):
-    """K -> s K, f'(y) = f(y / s), c -> s c."""
+    """With K -> s K, f'(y) = f(y / s) and c -> s c the trajectory is scaled by s."""
     s, M, learner = (
         7.0,
         0.1 if which == "block" else 1.0,
@@ -477,7 +477,7 @@ def slope3(t, s):
 
 
 def test_the_printed_rate_depends_on_the_unit_of_length():
-    """Dimension 3, T = 64, c = .3, f = y_1 / s, s = 7: the trajectories part."""
+    """In dimension 3 with T = 64, c = 0.3, f = y_1 / s and s = 7 the trajectories of the printed rate differ."""
     first = lambda t, y: y[:, 0]
     parted = {}
     for rule in ("corrected", "paper"):
@@ -499,7 +499,7 @@ def test_the_printed_rate_depends_on_the_unit_of_length():
     ],
 )
 def test_units_of_loss_do_not_matter(which):
-    """f -> 8 f, M -> 8 M, G -> 8 G: bit for bit."""
+    """With f -> 8 f, M -> 8 M and G -> 8 G the trajectory is equal bit for bit."""
     f, M = linear(4, offset=1.0), 2.0 if which == "block" else 9.0
     one = run(Doubling(MATCHED[which]), task(SETS["packings"], M, 2.0), f, 60).centers()
     eight = run(
@@ -518,7 +518,7 @@ def test_practical_learners_need_no_bound():
 
 
 def test_a_baseline_takes_a_constant_away():
-    """f -> f + b changes only the first estimate, before b has been heard."""
+    """With f -> f + b only the first estimate changes, because the baseline contains b from then on."""
     learner, a = PFBCO(0.5, baseline=True), linear(3)
     plain, lifted = (
         run(learner, task(Ball.of(3)), lambda t, y, b=b: a(t, y) + b, 5) for b in (0.0, 1000.0)
@@ -597,7 +597,7 @@ def test_the_same_seed_gives_the_same_bits(which):
     "name, tolerance", [("packings", 0.0), ("sub-simplex", 0.0), ("ball", 1e-8)]
 )
 def test_without_a_regularizer_is_the_limit_of_a_large_rate(name, tolerance):
-    """eta times 1e12, by M = 1e-12: the same v_t, so the same centers."""
+    """If M is scaled by 1e-12, eta is 1e12 times larger; the v_t, and therefore the centers, are the same."""
     huge, none = (
         run(learner, task(SETS[name], 20.0), linear(SETS[name].dim), 100)
         for learner in (PFBCO(0.4, scale=20e-12), PFBCO(0.4, regularized=False))
@@ -626,7 +626,7 @@ def test_the_leader_is_that_of_a_generic_solver():
 
 @pytest.mark.parametrize("mode, weight", [("paper_lmo", 1.0)])
 def test_printed_answers_fill_the_trace(mode, weight):
-    """All of them have trace k, so that the center ends with trace k (1 - alpha), whatever the feedback."""
+    """Every matrix of the printed oracle has trace k. Therefore the final center has trace k (1 - alpha) for any feedback."""
     problem = MatrixCompletion(4, 3, mode)
     played = run(
         Doubling(PFBCO(0.1)),
@@ -640,7 +640,7 @@ def test_printed_answers_fill_the_trace(mode, weight):
 
 
 def test_portfolios_are_fully_invested_whatever_the_feedback():
-    """sum x = 1 - alpha / 2 with alpha of the last epoch: 0.9875 after T = 1203 rounds at c = .1 (H = 1024)."""
+    """sum x = 1 - alpha / 2 with alpha of the last epoch: 0.9875 after T = 1203 rounds at c = 0.1 (H = 1024)."""
     played = run(
         Doubling(PFBCO(0.1)),
         task(SubSimplex.of(100), 5.0),
@@ -666,14 +666,14 @@ def test_play_gives_what_steps_by_hand_give():
     close(play(Doubling(PFBCO(0.1)), problem, 40, 3)["regret"][:, -1], sum(by_hand.heard), 1e-12)
 
 
-# ---- what holds in every round -----------------------------------------------------------------------------
+# ---- properties of every round -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("c", [0.1, 1.0])
 @pytest.mark.parametrize("rounds", [1, 2, 3, 64, 257])
 @pytest.mark.parametrize("name", SETS)
 def test_lemmas_hold_in_every_round(name, rounds, c):
-    """Estimates, feasibility, stability of the leader, and tracking with the corrected constant, on losses as large as M allows."""
+    """Estimates, feasibility, stability of the leader, and tracking with the corrected constant, for losses up to M."""
     cset = SETS[name]
     if "programs" in name and rounds > 64:
         pytest.skip(
@@ -714,7 +714,7 @@ def test_what_holds_with_the_oracle_as_printed(c):
             torch.linalg.vector_norm(state.x - cset.project(state.x, 1 - state.alpha), dim=1)
             <= 1e-9
         ).all()
-        if t + 2 & t + 1:  # not where an epoch ends
+        if t + 2 & t + 1:  # except at the end of an epoch
             assert (
                 torch.linalg.vector_norm((after.A - state.A) / state.eta, dim=1)
                 <= 10 * cset.R / state.delta * (1 + 1e-9)
@@ -724,7 +724,7 @@ def test_what_holds_with_the_oracle_as_printed(c):
 @pytest.mark.parametrize("which", [which for which in MATCHED if "StochOCG" not in which])
 @pytest.mark.parametrize("name", ["ball", "sub-simplex", "packings", "nuclear", "trace"])
 def test_every_learner_stays_in_the_set(which, name):
-    """With warm starts and measured scales too, whose losses may be large; c = 1 begins on the surface of the ball inside."""
+    """This includes warm starts and estimated scales with large losses; with c = 1 the first point is on the surface of the inscribed ball."""
     cset, learner = SETS[name], replace(MATCHED[which], c=1.0)
     played = run(Doubling(learner), task(cset, 10.0), linear(cset.dim, offset=5.0), 70)
     for t in range(70):
@@ -740,7 +740,7 @@ def test_every_learner_stays_in_the_set(which, name):
 
 
 def test_epochs_begin_anew():
-    """T = 10: lengths 1, 2, 4, 3 with horizons 1, 2, 4, 8; A, t and x are reset."""
+    """With T = 10 the epochs have lengths 1, 2, 4, 3 and horizons 1, 2, 4, 8; A, t and x are reset."""
     c, played = 0.5, run(Doubling(PFBCO(0.5)), task(Ball.of(3)), linear(3, offset=1.0), 10)
     horizons = [1, 2, 2, 4, 4, 4, 4, 8, 8, 8]
     close([played.base(t).delta.item() for t in range(10)], [c * H**-0.2 for H in horizons], 1e-14)
@@ -757,7 +757,7 @@ def test_epochs_begin_anew():
 
 
 def test_one_round_and_exploration_as_wide_as_the_ball_inside():
-    """T = 1, c = r: alpha = 1, x = 0, and the point lies on the sphere."""
+    """With T = 1 and c = r, alpha = 1, x = 0, and the point is on the sphere."""
     for learner in (PFBCO(1.0), FKM(1.0), BlockPFBCO(1.0), RegularizedLeader(1.0)):
         for wrapped in (learner, Doubling(learner)):
             played = run(wrapped, task(SETS["packings"]), linear(4), 1)
@@ -766,7 +766,7 @@ def test_one_round_and_exploration_as_wide_as_the_ball_inside():
 
 
 def test_a_warm_start_goes_on_where_it_was():
-    """At T = 1 with c = r the first epoch stands at 0; later ones begin at the last center, around which the regularizer is."""
+    """With c = r the first epoch, T = 1, stays at 0. Later epochs start at the last center, and the regularizer is centered there."""
     played = run(Doubling(PFBCO(1.0, warm_start=True)), task(SETS["packings"], 9.0), linear(4), 31)
     for t in (3, 7, 15, 31):
         state = played.base(t)
@@ -910,7 +910,7 @@ def test_ask_and_tell_take_a_task_of_one_trial_without_its_dimension():
     ids=[f"{type(x).__name__}{what}" for x in BEGUN for what in ("", ", doubling")],
 )
 def test_feedback_is_taken_on_the_point_asked_for_alone(learner):
-    """A loss is credited to the direction drawn: one of another point would be an estimate of nothing."""
+    """A loss is attributed to the direction that the learner drew, so the loss of another point gives no valid estimate."""
     one = torch.tensor(1.0, **TKWARGS)
     ball = Ball.of(2)._replace(R=one, D=2 * one)
     user, other = (AskTell(learner, Task(ball, one, one), horizon=8) for _ in range(2))
@@ -943,14 +943,14 @@ def test_losses_that_are_not_finite_name_round_and_trial():
         play(Doubling(PFBCO(0.1)), Broken(4, "synthetic"), 20, 3)
 
 
-# ---- degenerate --------------------------------------------------------------------------------------------
+# ---- degenerate cases --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "name", ["interval", "segment", "one stock", "one by one", "one by one, trace"]
 )
 def test_one_dimension(name):
-    """u = +-1, and all sets of one dimension are [-1, 1]: the same trajectory."""
+    """In one dimension u = +-1 and every set is [-1, 1], so all sets give the same trajectory."""
     ball = run(Doubling(PFBCO(0.5)), task(SETS["interval"]), linear(1), 40)
     played = run(Doubling(PFBCO(0.5)), task(SETS[name]), linear(1), 40)
     close(played.centers(), ball.centers(), 1e-9)
@@ -991,7 +991,7 @@ def test_losses_of_zero_move_nobody():
 
 
 def test_constant_losses_are_noise_whose_sign_does_not_matter():
-    """f = k: the estimate is symmetric, so that PF and its control have one law; signs that are turned give -x."""
+    """With f = k the estimate is symmetric, so PF and its sham control have the same distribution."""
     constant = lambda t, y: torch.full((len(y),), 0.8, **TKWARGS)
     one, control = (
         run(PFBCO(0.5, sham=sham), task(Ball.of(2)), constant, 15, range(400)).centers()[-1]
@@ -1006,7 +1006,7 @@ def test_constant_losses_are_noise_whose_sign_does_not_matter():
 
 
 def test_signs_of_the_control_are_fair_and_leave_the_loss_alone():
-    """The same size of estimates, either sign, and independent of the direction."""
+    """The control's estimates have the same norm and a fair sign that is independent of the direction."""
     constant = lambda t, y: torch.full((len(y),), 0.8, **TKWARGS)
     honest, control = (
         run(PFBCO(0.5, sham=sham), task(Ball.of(2)), constant, 1, range(4000))
@@ -1021,7 +1021,7 @@ def test_signs_of_the_control_are_fair_and_leave_the_loss_alone():
 
 
 def test_estimates_are_unbiased():
-    """E (n / delta) f(x + delta u) u = a for f = <a, y> + b, with and without a baseline: 40 000 trials, 5 standard errors."""
+    """E (n / delta) f(x + delta u) u = a for f = <a, y> + b, with and without a baseline (40,000 trials, 5 standard errors)."""
     a, R = torch.tensor([0.5, -0.3, 0.8], **TKWARGS), 40_000
     for learner in (PFBCO(0.5), PFBCO(0.5, baseline=True), FKM(0.5)):
         played = run(learner, task(Ball.of(3)), lambda t, y: y @ a + 0.2, 2, range(R))

@@ -1,4 +1,4 @@
-"""The statistics of average losses, and tables of them."""
+"""Tests of the statistics and tables of average losses."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ RNG = np.random.default_rng(0)
 
 
 def trace(losses, rounds=None, **series):
-    """A run in which trial i loses losses[i, t] in round t, recorded at ``rounds``."""
+    """Return a trace where trial i has loss losses[i, t] in round t, recorded at ``rounds``."""
     sums = np.cumsum(np.asarray(losses, float), 1)
     rounds = np.arange(1, 1 + sums.shape[1]) if rounds is None else np.asarray(rounds)
     series = {name: np.cumsum(np.asarray(x, float), 1)[:, rounds - 1] for name, x in series.items()}
@@ -45,7 +45,7 @@ def trace(losses, rounds=None, **series):
 
 
 def flat(levels, rounds=8):
-    """A run of constant losses, one level a trial."""
+    """Return a trace of constant losses, one level per trial."""
     return trace(np.repeat(np.asarray(levels, float)[:, None], rounds, 1))
 
 
@@ -68,7 +68,8 @@ def test_last_whole_epochs(horizon, last):
 
 
 def test_decline_is_of_the_mean_curve():
-    losses = np.array([[1.0, 3.0, -1.0], [1.0, 1.0, 1.0]])  # averages 1 2 1 and 1 1 1, mean 1 1.5 1
+    # The average losses are 1 2 1 and 1 1 1, with mean 1 1.5 1.
+    losses = np.array([[1.0, 3.0, -1.0], [1.0, 1.0, 1.0]])
     assert decline(trace(losses)).estimate == pytest.approx(1 / 1.5)
     rising = decline(trace(np.tile(np.arange(1.0, 9), (4, 1))))
     assert (rising.estimate, rising.low, rising.high) == (1, 1, 1) and decide(
@@ -86,7 +87,7 @@ def test_averaged():
 
 
 def runs(**shifts):
-    """Twelve trials of one level each, and learners that lose so much more."""
+    """Return traces of twelve trials with constant losses; each learner's loss is shifted by its argument."""
     levels = RNG.uniform(1, 2, 12)
     return {name: flat(levels + np.asarray(shift)) for name, shift in shifts.items()}
 
@@ -100,7 +101,7 @@ def test_beats_wants_all_rivals_beaten():
     high = beats(found, "StochOCG", ("PF", "FKM", "Unregularized"), largest=True)
     assert high.p < LEVEL
     middle = beats(found, "FKM", ("PF", "Unregularized", "StochOCG"))
-    assert middle.p > 0.5 and middle.opposite < LEVEL  # one rival is below: the claim fails
+    assert middle.p > 0.5 and middle.opposite < LEVEL  # one baseline is lower, so the claim fails
     even = beats(runs(PF=0.0, FKM=np.where(np.arange(12) % 2, noise, -noise)), "PF", ("FKM",))
     assert even.p > LEVEL and even.opposite > LEVEL
 
@@ -158,7 +159,7 @@ def test_tables_must_agree():
 
 
 def test_a_caveat_in_words():
-    """Control 1 percent above PF; estimates of norm 6 against noise of norm 2."""
+    """The control's losses are 1.25 times PF's; the estimates have norm 6 and the noise norm 2."""
     ours = np.linspace(1, 2, 5)[:, None] * np.ones((5, 4)).cumsum(1)
     traces = {
         "PF": trace(ours, norm=np.full((5, 4), 6.0)),
@@ -214,7 +215,7 @@ def test_table_adjusts_over_the_figure_and_over_the_rest():
 
 
 def test_without_feedback_pf_ends_where_it_ends_on_matrices():
-    """N1 in small, on a set where it is certain: the printed oracle puts trace k (1 - alpha) into the matrix whatever is heard."""
+    """A small version of N1. With the printed oracle the final trace is k (1 - alpha) for any feedback."""
     problem = MatrixCompletion(6, 5, "paper_lmo")
     run = {name: play(learners(0.1)[name], problem, 63, 8) for name in ("PF", "PF, sham", "FKM")}
     assert abs(relative_difference(average(run["PF"]), average(run["PF, sham"])).estimate) < 0.02

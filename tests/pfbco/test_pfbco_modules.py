@@ -1,4 +1,4 @@
-"""The paper's modules as text: no name twice, none that only tests know, none too long."""
+"""Tests of the modules' source: no duplicate names, no definitions that only tests use, and no long modules."""
 
 import ast
 import re
@@ -16,7 +16,7 @@ MODULES = {
 
 
 def defined(text: str) -> list[str]:
-    """Functions and classes at the top level."""
+    """Return the names of the functions and classes at the top level."""
     return [
         node.name
         for node in ast.parse(text).body
@@ -31,12 +31,12 @@ def test_no_name_twice(name):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_no_module_is_long(name):
-    """In statements and docstrings' lines, whatever lines the formatter makes of a statement."""
+    """The length counts statements and lines of docstrings; it does not depend on the formatter."""
     assert ast.unparse(ast.parse(MODULES[name])).count("\n") <= 250
 
 
 def test_what_is_defined_is_used_beyond_tests():
-    """Statements are listed by ``companion.verdicts.statements``, but each is shown by a notebook as well."""
+    """Statements are listed by ``companion.verdicts.statements``, but a notebook must also use each of them."""
     text = "\n".join(
         [
             *MODULES.values(),

@@ -1,4 +1,4 @@
-"""Ask and tell on a set of one's own: it gets lower, stays in the set, and survives bad input and a restart."""
+"""Tests of ask and tell on a given set: the loss decreases, points stay in the set, and bad input and restarts are handled."""
 
 import inspect
 import textwrap
@@ -38,7 +38,7 @@ def in_box(x):
     return (np.array(BOX["C"]) @ x <= np.array(BOX["d"]) + 1e-9).all()
 
 
-# ---- it works ----------------------------------------------------------------------------------------------
+# ---- optimization ------------------------------------------------------------------------------------------
 
 
 def test_ten_lines_over_a_polytope():
@@ -55,7 +55,7 @@ def test_ten_lines_over_a_polytope():
 
 @pytest.mark.parametrize("power", [-100, -40, 40])
 def test_the_unit_of_the_losses_does_not_matter(power):
-    """Practical constants follow the losses' own spread; a power of two changes no bit."""
+    """Practical constants scale with the standard deviation of the losses; a power of two changes no bit."""
     f, unit = lambda x: float(((x - 0.3) ** 2).sum()), 2.0**power
     here, there = Optimizer(polytope(**BOX)), Optimizer(polytope(**BOX))
     for _ in range(300):
@@ -75,7 +75,7 @@ def test_equal_losses_have_no_spread_in_any_unit():
 
 
 def test_ten_lines_over_a_set_known_by_its_oracle():
-    """The l1 ball, on which nobody projects; the best point is the vertex e_2."""
+    """The set is the l1 ball, given by its oracle without a projection; the minimizer is the vertex e_2."""
     f = lambda x: float(3 - 2 * x[1] + 0.5 * x[0])
     user = Optimizer(oracle_set(l1_oracle, center=np.zeros(3), radius=1 / np.sqrt(3)), c=0.5)
     losses = []
@@ -88,7 +88,7 @@ def test_ten_lines_over_a_set_known_by_its_oracle():
 
 
 def test_the_example_of_the_docstring():
-    """As it stands there."""
+    """The example runs as printed."""
     example = textwrap.dedent(inspect.getdoc(Optimizer).split("\n\n")[2])
     f = lambda x: ((x - 0.4) ** 2).sum()
     names = {"np": np, "oracle_set": oracle_set, "Optimizer": Optimizer, "f": f}
@@ -160,7 +160,7 @@ def test_a_set_in_single_precision_is_computed_with_in_double():
     assert own_state(user.state).x.dtype == own_state(user.state).eta.dtype == torch.float64
 
 
-# ---- what to use in the end --------------------------------------------------------------------------------
+# ---- the center --------------------------------------------------------------------------------------------
 
 GUARANTEE = {"loss_bound": 3.0, "baseline": False, "warm_start": False}
 
@@ -168,7 +168,7 @@ GUARANTEE = {"loss_bound": 3.0, "baseline": False, "warm_start": False}
 @pytest.mark.parametrize("answer", ["last", "average"])
 @pytest.mark.parametrize("settings", [GUARANTEE, {}], ids=["guarantee", "practical"])
 def test_the_answer_is_of_the_last_finished_epoch(settings, answer):
-    """Of a run by hand: its centers, and where it went after the last round of an epoch."""
+    """The reference is a run by hand: its centers, and its last center after the last round of an epoch."""
     user = Optimizer(TRIANGLE, seed=2, answer=answer, **settings)
     learner = Doubling(PFBCO(1.0) if settings else practical(PFBCO(1.0)))
     f = lambda x: 1 + x[0] - 2 * x[1]
@@ -180,7 +180,7 @@ def test_the_answer_is_of_the_last_finished_epoch(settings, answer):
         native = TRIANGLE.to_native(torch.from_numpy(wanted)[None])[0]
         np.testing.assert_allclose(user.center, native, rtol=0, atol=1e-12)
         user.tell(f(user.ask()))
-        if (t + 2) & (t + 1) == 0:  # the next round opens an epoch
+        if (t + 2) & (t + 1) == 0:  # the next round starts an epoch
             rounds = range((t + 1) // 2, t + 1)
             if answer == "average":
                 wanted = np.mean([reference.base(s).x[0].numpy() for s in rounds], 0)
@@ -194,7 +194,7 @@ def test_the_answer_is_of_the_last_finished_epoch(settings, answer):
 
 @pytest.mark.parametrize("answer", ["last", "average"])
 def test_the_answer_is_not_the_start_where_an_epoch_begins(answer):
-    """After 2^m - 1 rounds with the guarantee all is reset; what was learned is still the answer."""
+    """After 2^m - 1 rounds without a warm start the iterate is reset, but the center keeps the last epoch's result."""
     f = lambda x: float(((x - np.array([0.2, 0.5])) ** 2).sum())
     user = Optimizer(TRIANGLE, answer=answer, **GUARANTEE | {"loss_bound": 1.0})
     start = user.center
@@ -203,7 +203,7 @@ def test_the_answer_is_not_the_start_where_an_epoch_begins(answer):
     assert f(user.center) < 0.9 * f(start)
     before = user.center
     play(user, f, 700)
-    assert np.array_equal(user.center, before)  # an epoch is running
+    assert np.array_equal(user.center, before)  # the epoch is not finished
 
 
 def test_the_answer_with_a_horizon_is_that_of_the_rounds_so_far():
@@ -232,7 +232,7 @@ def test_a_file_has_both_answers(tmp_path):
 
 
 def test_a_told_diameter_is_that_of_the_rates():
-    """eta is in proportion to D, which from widths along the axes is sqrt(3) times too large here."""
+    """eta is proportional to D. The bound on D from the widths along the axes is sqrt(3) times too large here."""
     rate = lambda **told: own_state(
         Optimizer(
             oracle_set(l1_oracle, np.zeros(3), 1 / np.sqrt(3), **told), loss_bound=1.0, horizon=9
@@ -383,7 +383,7 @@ def test_losses_whose_squares_overflow_are_refused_without_a_bound():
 
 
 def test_a_spread_within_rounding_of_the_mean_counts_as_none():
-    """Then M is 1 and the center hardly moves. Losses as small as these are learned of where their mean is as small."""
+    """Then M = 1 and the center hardly moves. Even smaller losses are learned from if their mean is as small."""
     f = lambda x: float(((x - np.array([0.7, 0.1])) ** 2).sum())
     dead, alive = Optimizer(TRIANGLE), Optimizer(TRIANGLE)
     begin = alive.center
@@ -392,7 +392,7 @@ def test_a_spread_within_rounding_of_the_mean_counts_as_none():
 
 
 def test_exploration_may_be_wider_with_a_horizon():
-    """delta = c T^{-1/5}, at most the radius of the ball inside, 1."""
+    """delta = c T^{-1/5} must be at most 1, the radius of the inscribed ball."""
     user = Optimizer(Ball.of(2), c=2.0, loss_bound=1.0, horizon=32)
     assert (
         own_state(user.state).delta.item()
@@ -499,7 +499,7 @@ def test_a_file_of_another_bound_is_refused(tmp_path):
 
 
 def test_a_file_of_another_oracle_is_refused(tmp_path):
-    """The same dimension, center, radius and widths: known by its answers."""
+    """The sets have the same dimension, center, radius and widths, so only the oracles' minimizers distinguish them."""
     square, disk = lambda c: -np.sign(c), lambda c: -c / np.linalg.norm(c)
     corner = lambda c: (
         np.array([-np.sign(c[0]), -np.sign(c[1])])
@@ -509,7 +509,7 @@ def test_a_file_of_another_oracle_is_refused(tmp_path):
     for oracle in (disk, corner):
         with pytest.raises(ValueError, match="was saved by"):
             Optimizer(oracle_set(oracle, [0.0, 0.0], 1.0)).restore(tmp_path / "state.npz")
-    # written otherwise, the same set
+    # The same set, written as another function, is accepted.
     Optimizer(oracle_set(lambda c: -np.sign(c) + 0.0, [0.0, 0.0], 1.0)).restore(
         tmp_path / "state.npz"
     )
@@ -517,7 +517,7 @@ def test_a_file_of_another_oracle_is_refused(tmp_path):
 
 @pytest.mark.slow
 def test_a_set_is_known_again_on_another_machine(tmp_path):
-    """Qhull and linear programs differ in the last digits, and so in the order of vertices."""
+    """Qhull and linear programs differ between machines in the last digits, and therefore in the order of vertices."""
     for cset in (
         TRIANGLE,
         polytope(BOX["C"], [0.5, 0.5, 0.0]),

@@ -1,4 +1,4 @@
-"""Price ratios follow the recipe, portfolios have the losses and bounds they claim, and a lost portfolio is reported or recorded."""
+"""Tests of the price ratios, of the portfolios' losses and bounds, and of portfolios that lose all wealth."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 SMALL = Portfolio(stocks=6, table="synthetic")
-# 16 days, 12 of them in the window
+# The window contains 12 of these 16 days.
 DAYS = np.arange("2013-02-14", "2013-03-02", dtype="datetime64[D]")
 
 
@@ -49,7 +49,7 @@ def test_ratios_are_of_the_window_and_of_complete_tickers_in_order():
     rising, gap, before = np.arange(1.0, 17), np.full(16, 2.0), np.full(16, 3.0)
     gap[8] = before[2] = np.nan
     found = price_ratios(prices(Z=rising, GAP=gap, A=before))
-    assert found.tickers.tolist() == ["A", "Z"]  # a price that lacks before the window does no harm
+    assert found.tickers.tolist() == ["A", "Z"]  # a missing price before the window is ignored
     assert (
         found.dates[0] == np.datetime64("2013-02-19")
         and found.dates[-1] == DAYS[-1]
@@ -83,7 +83,7 @@ def test_the_synthetic_market_has_its_law():
     found = market("synthetic")
     assert found.ratios.shape == (1203, 470) and found is market("synthetic")
     logs = np.log(found.ratios)
-    factor = logs.mean(1)  # the own part averages out over 470 tickers
+    factor = logs.mean(1)  # the individual parts average out over 470 tickers
     assert factor.std() == pytest.approx(0.008, rel=0.06) and factor.mean() == pytest.approx(
         5e-4, abs=6e-4
     )
@@ -111,7 +111,7 @@ def test_a_missing_table_is_replaced_by_name_or_missed_aloud(monkeypatch, tmp_pa
         choose("real", "synthetic")
 
 
-# Counted anew, not read off: tickers without a missing day.
+# The numbers of complete tickers were counted independently of this code.
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "table, complete, least, most",
@@ -127,7 +127,7 @@ def test_the_real_tables(table, complete, least, most):
         "2017-11-27"
     )
     assert (found.tickers[:-1] < found.tickers[1:]).all()
-    # an unrelated stock's prices, which do not reach back far enough to be complete
+    # BHF has the prices of an unrelated stock, which do not cover the whole window.
     assert "BHF" not in found.tickers
     for extreme, (ticker, date, ratio) in ((np.argmin, least), (np.argmax, most)):
         t, k = np.unravel_index(extreme(found.ratios), found.ratios.shape)
@@ -170,7 +170,7 @@ def test_stocks_are_drawn_without_replacement_and_evenly():
         (instance.stocks.diff(dim=1) > 0).all()
     )
     counts = np.bincount(instance.stocks.flatten(), minlength=470)
-    # binomial: 7.1
+    # The binomial standard deviation is 7.1.
     assert (
         len(counts) == 470
         and counts.mean() == pytest.approx(300 * 100 / 470)
@@ -245,13 +245,13 @@ def test_what_is_invested_at_the_end_does_not_depend_on_the_losses(horizon, epoc
         np.testing.assert_allclose(found, 0.9875, atol=1e-9)
 
 
-# ---- a portfolio that is lost ------------------------------------------------------------------------------
+# ---- portfolios without wealth -----------------------------------------------------------------------------
 
 
 def test_an_infinite_loss_is_refused_by_round_and_trial():
     with pytest.raises(ValueError, match="in round 3, trial 0; allowed: finite"):
         play(Doubling(StochOCG(tie="vertex")), SMALL, 10, 3, seed=7)
-    # of a later chunk, in which it is the first
+    # Trial 2 is the first trial of a later chunk.
     with pytest.raises(ValueError, match="in round 3, trial 2; allowed: finite"):
         play(Doubling(StochOCG(tie="vertex")), SMALL, 10, range(2, 4), seed=5)
 
@@ -259,7 +259,7 @@ def test_an_infinite_loss_is_refused_by_round_and_trial():
 @pytest.mark.parametrize("wants", ["loss", "gradient"])
 @pytest.mark.parametrize("value", [-1.0, -1.1], ids=["no wealth", "debts"])
 def test_a_lost_portfolio_is_heard(wants, value):
-    """In the row that lost everything, and where the gradient would be finite too."""
+    """Only the row without wealth gets infinite feedback, even where its gradient would be finite."""
     y = torch.tensor([[0.0], [0.0], [value], [0.0]], **TKWARGS).expand(4, 6)
     heard, gap = SMALL.respond(instance_of(SMALL), 0, y, wants, None)
     assert gap.isposinf().tolist() == [False, False, True, False] and heard.reshape(
@@ -282,7 +282,7 @@ def test_an_infinite_loss_may_be_recorded(wants):
     )
     before, _ = SMALL.respond(instance, 0, y[[0, 0, 2, 3]], wants, None)
     assert heard[[0, 2, 3]].equal(before[[0, 2, 3]])
-    y[2] = torch.nan  # no loss at all: never recorded as infinite
+    y[2] = torch.nan  # NaN is not a loss, and is not recorded as infinite
     assert problem.respond(instance, 0, y, wants, None)[0][2].isnan().all()
 
 
@@ -291,7 +291,7 @@ def test_a_lost_trial_stays_lost():
     regret = play(Doubling(StochOCG(tie="vertex")), problem, 40, 3, record="all")["regret"]
     assert np.isfinite(regret[:, :2]).all() and np.isposinf(regret[:, 2:]).all()
     kept = play(Doubling(PFBCO(tie="vertex")), problem, 40, 3)["regret"]
-    assert np.isfinite(kept).all()  # exploration keeps it from losing everything
+    assert np.isfinite(kept).all()  # exploration keeps PF from losing all wealth
 
 
 # ---- the figures of the paper's setting --------------------------------------------------------------------
@@ -304,7 +304,8 @@ LEARNERS = {
     "FKM, M = 1": lambda c: FKM(c, scale=1.0),
     "StochOCG": lambda c: StochOCG(),
 }
-# Mean over ten trials of the final average loss, measured once with another generator of random numbers; four to five standard errors.
+# Mean final average losses over ten trials, measured once with another random number generator. The tolerances are four to five
+# standard errors.
 MEASURED = [
     (
         "stocks",

@@ -1,4 +1,4 @@
-"""Practical constants: who has which, and what is lost late and epoch by epoch."""
+"""Tests of practical constants: the options of each learner, and losses late in a run and per epoch."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from paperlib.play import play
 
 
 def made(rounds, regret, **series):
-    """A trace with these numbers."""
+    """Return a trace with these numbers."""
     regret = np.asarray(regret, float)
     return Trace(
         np.array(rounds),
@@ -49,19 +49,19 @@ def test_practical_learners():
 def test_quarters_and_epochs():
     losses = np.stack([np.arange(1.0, 16.0), np.ones(15)])
     trace = made(range(1, 16), losses.cumsum(1))
-    assert last_quarter(trace).tolist() == [14.0, 1.0]  # rounds 13, 14, 15
+    assert last_quarter(trace).tolist() == [14.0, 1.0]  # mean over rounds 13, 14, 15
     found = by_epoch(trace)
     assert (
         found.rounds.tolist() == [1, 3, 7, 15]
         and found["epoch"][0].tolist() == [1.0, 2.5, 5.5, 11.5]
         and (found["epoch"][1] == 1).all()
     )
-    # the epoch that is cut short is left out
+    # An incomplete epoch is left out.
     assert by_epoch(made(range(1, 13), losses.cumsum(1)[:, :12])).rounds.tolist() == [1, 3, 7]
 
 
 def test_with_practical_constants_pf_learns():
-    """On a problem where the theory's constants learn next to nothing in as many rounds; its control does not."""
+    """PF with practical constants learns on a problem where theoretical constants learn almost nothing; its control does not learn."""
     problem, T = QuadraticPolytope(4, 4), 1023
     found = {
         name: play(learner, problem, T, 10, record="all")
@@ -74,7 +74,7 @@ def test_with_practical_constants_pf_learns():
 
 
 def runs():
-    """Two trials of seven rounds: the last quarter is round 7."""
+    """Return traces of two trials and seven rounds, where the last quarter is round 7."""
     rounds, sums = range(1, 8), lambda *trials: np.cumsum(trials, axis=1)
     center = sums([1.0] * 6 + [4.0], [1.0] * 6 + [2.0])
     return {
@@ -89,7 +89,7 @@ def test_the_last_quarter_of_each_learner():
     assert last_quarter(traces["PF"], "center").tolist() == [4, 2]
     found = late(traces)
     assert list(found) == ["PF", "FKM"]
-    # (-1 + 1) / 2 and its t-interval; 9 / 7 and 3; the control's 15 / 7 and 6
+    # The paired difference is (-1 + 1) / 2 with its t-interval. The losses are 9 / 7 and 3; the control's are 15 / 7 and 6.
     assert found["PF"] == (
         "  1.29   3.00   +0.000 [-12.706, +12.706]   1   0.500 [0.375, 0.750]    2.14   6.00"
     )

@@ -1,4 +1,4 @@
-"""Probes against what a run shows otherwise, and on learners that are broken on purpose."""
+"""Tests of the probes: agreement with other recordings of a run, and deliberately wrong learners."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ PF = PFBCO(0.3)
 
 
 def rounds(learner, problem, horizon=9, trials=3, seed=0):
-    """Round by round, as ``play`` shows them."""
+    """Yield the rounds of a run as ``play`` passes them to probes."""
     streams, tkwargs = Streams(seed, range(trials)), {"dtype": torch.float64, "device": "cpu"}
     instance = problem.init(trials, horizon, streams.at(-1), **tkwargs)
     state = learner.init(trials, problem.context(instance, 0), horizon, streams.at(-1), **tkwargs)
@@ -153,7 +153,7 @@ def test_the_leader_is_tracked_exactly_and_who_stands_still_is_caught():
 
 
 def test_tracking_keeps_its_digits_for_long_sums():
-    """F_t(x_t) - F_t(x*_t) by subtraction loses them."""
+    """Direct subtraction in F_t(x_t) - F_t(x*_t) would lose the digits to cancellation."""
     seen = next(rounds(PFBCO(0.5), BallLinear(2), 1))
     A = torch.tensor([[4e12, 0.0]] * 3, dtype=torch.float64)
     state = seen.before._replace(x=torch.tensor([[-0.5 + 1e-9, 0.0]] * 3, dtype=torch.float64), A=A)
@@ -165,7 +165,7 @@ def test_tracking_keeps_its_digits_for_long_sums():
 
 @dataclass(frozen=True)
 class Still(PFBCO):
-    """Hears, and never moves."""
+    """A wrong learner: it observes losses but never moves its center."""
 
     def update(self, state, task, y, loss, draw):
         return super().update(state, task, y, loss, draw)._replace(x=state.x)
@@ -173,7 +173,7 @@ class Still(PFBCO):
 
 @dataclass(frozen=True)
 class TooFar(PFBCO):
-    """Explores three times as far as its set was shrunk for."""
+    """A wrong learner: its exploration radius is three times the shrinkage of its set."""
 
     def select(self, state, task, draw):
         y, state = super().select(state, task, draw)
@@ -182,7 +182,7 @@ class TooFar(PFBCO):
 
 @dataclass(frozen=True)
 class Unshrunk(PFBCO):
-    """Forgets to shrink the set."""
+    """A wrong learner: it does not shrink the set."""
 
     def update(self, state, task, y, loss, draw):
         after = super().update(state._replace(alpha=0 * state.alpha), task, y, loss, draw)

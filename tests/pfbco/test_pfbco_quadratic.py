@@ -1,4 +1,4 @@
-"""Quadratic losses over random polytopes: values, bounds over all vertices and rounds, and the best point in hindsight."""
+"""Tests of quadratic losses over random polytopes: values, bounds over all vertices and rounds, and the best point in hindsight."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ def instance_of(problem, horizon=20, trials=3, seed=0):
 
 
 def interior(instance, seed=1):
-    """A point inside each polytope, R x n."""
+    """Return a point inside each polytope, R x n."""
     y = torch.from_numpy(np.random.default_rng(seed).normal(size=instance.task.cset.center.shape))
     return 0.8 * instance.task.cset.project(3 * y)
 
@@ -220,7 +220,7 @@ def test_sizes_of_the_default_polytopes():
 
 @pytest.mark.slow
 def test_averages_are_those_of_another_implementation():
-    """Final average losses at T = 1023, whose errors with 10 trials are below .1, of Unregularized .3."""
+    """Final average losses at T = 1023; the standard errors with 10 trials are below 0.1, and for Unregularized below 0.3."""
     expected = {
         PFBCO(): 1.074,
         PFBCO(sham=True): 1.077,

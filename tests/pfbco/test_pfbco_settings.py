@@ -1,4 +1,4 @@
-"""The learners and probes of Figure 1, the tables that a run has, and what was best in hindsight."""
+"""Tests of the learners and probes of Figure 1, of a run's price tables, and of the best point in hindsight."""
 
 import numpy as np
 import pytest

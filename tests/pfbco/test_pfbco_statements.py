@@ -1,4 +1,4 @@
-"""The loudest legal losses, and statements along recorded runs: with learners and problems broken on purpose."""
+"""Tests of the largest allowed losses and of statements along recorded runs, with deliberately wrong learners and problems."""
 
 from dataclasses import dataclass, replace
 
@@ -62,7 +62,7 @@ def test_loud_losses_are_legal_and_as_large_as_can_be():
 
 @pytest.mark.parametrize("rule", ["paper", "corrected"])
 def test_loud_runs_reach_the_worst_of_all_directions(rule):
-    """Sixteen sequences of signs, all of which come up in 200 trials; the printed rate breaks what its proof claims."""
+    """All sixteen sequences of signs occur in 200 trials; the printed rate violates the bound of its proof."""
     found = play(
         PFBCO(0.1, eta_rule=rule),
         Loud(BallLinear(1)),
@@ -116,7 +116,7 @@ def test_every_statement_holds_on_every_problem(name, c):
 
 
 def test_a_record_is_what_was_played():
-    """Centers, points and constants, by trial; the losses are those of the points."""
+    """The trace has the centers, points and constants per trial, and the losses at the points."""
     problem, learner, T = QuadraticPolytope(3, 2), PFBCO(0.5), 6
     trace, instance = recorded(learner, problem, T, seed=3), settings.instance(problem, T, 3, 3)
     run = Replay.of(trace, instance.task.cset)
@@ -153,7 +153,7 @@ def test_a_record_with_gaps_is_refused():
 
 @dataclass(frozen=True)
 class Outside(PFBCO):
-    """Explores three times as far as its set shrinks."""
+    """A wrong learner: its exploration radius is three times the shrinkage of its set."""
 
     def constants(self, task, horizon, bound):
         epoch = super().constants(task, horizon, bound)
@@ -185,7 +185,7 @@ def test_broken_learners_and_false_bounds_are_flagged():
 
 @dataclass(frozen=True)
 class Broken(PFBCO):
-    """Steps by a gradient and a step of its own; what it adds up is right."""
+    """A copy of PFBCO's update whose gradient, step size and sum subclasses can replace."""
 
     def update(self, state, task, y, loss, draw):
         step, heard = self.estimate(state, task, loss, draw)
@@ -208,63 +208,63 @@ class Broken(PFBCO):
 
 
 class Early(Broken):
-    """Knows the round's estimate before its step."""
+    """A mutant: it uses the round's estimate before its step."""
 
     def seen(self, state, step):
         return self.gradient(state) + step
 
 
 class Late(Broken):
-    """Knows of no estimate before round 3."""
+    """A mutant: it uses no estimate before round 3."""
 
     def seen(self, state, step):
         return self.gradient(state) - (state.A if state.rounds < 2 else 0)
 
 
 class Half(Broken):
-    """Regularizes half as much."""
+    """A mutant: its regularizer has half the weight."""
 
     def seen(self, state, step):
         return state.A + state.x - state.x1
 
 
 class Tenth(Broken):
-    """Takes a tenth of each step."""
+    """A mutant: it takes a tenth of each step."""
 
     def share(self, t):
         return step_size(t) / 10
 
 
 class Uphill(Broken):
-    """The sign of the estimates flipped."""
+    """A mutant: the sign of the estimates is flipped."""
 
     def seen(self, state, step):
         return 2 * (state.x - state.x1) - state.A
 
 
 class Outward(Broken):
-    """The sign of the regularizer flipped."""
+    """A mutant: the sign of the regularizer is flipped."""
 
     def seen(self, state, step):
         return state.A - 2 * (state.x - state.x1)
 
 
 class Against(Broken):
-    """The sign of the gradient flipped."""
+    """A mutant: the sign of the gradient is flipped."""
 
     def seen(self, state, step):
         return -self.gradient(state)
 
 
 class Subtracted(Broken):
-    """The sign of each estimate flipped where it is added up."""
+    """A mutant: it subtracts each estimate from its sum."""
 
     def summed(self, A, step):
         return A - step
 
 
 class Slow(PFBCO):
-    """A tenth of the learning rate."""
+    """A mutant: its learning rate is a tenth."""
 
     def constants(self, task, horizon, bound):
         epoch = super().constants(task, horizon, bound)
@@ -272,7 +272,7 @@ class Slow(PFBCO):
 
 
 class Near(PFBCO):
-    """Explores half as far."""
+    """A mutant: its exploration radius is half."""
 
     def select(self, state, task, draw):
         y, state = super().select(state, task, draw)
@@ -301,7 +301,7 @@ def test_the_unbroken_copy_is_the_algorithm():
 @pytest.mark.parametrize("name", ["ball, linear", "polytope", "sub-simplex", "nuclear ball"])
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda x: x.__name__)
 def test_mutants_are_found_by_what_notebooks_print(mutant, name):
-    """By a statement each; tracking and the lemmas leave most of them room."""
+    """A statement detects each mutant; the bounds of tracking and of the lemmas have too much slack for most of them."""
     c = 1.0
     for problem in (small_problems(c)[name], Loud(small_problems(c)[name])):
         assert MUTANTS[mutant] <= flagged(mutant(c), problem, 30, c)
@@ -309,7 +309,7 @@ def test_mutants_are_found_by_what_notebooks_print(mutant, name):
 
 @dataclass(frozen=True)
 class Wild(RegularizedLeader):
-    """Regularizes an eighth as much as it says."""
+    """A wrong leader: its regularizer has an eighth of the stated weight."""
 
     def update(self, state, task, y, loss, draw):
         after = super().update(state, task, y, loss, draw)
@@ -318,7 +318,7 @@ class Wild(RegularizedLeader):
 
 @dataclass(frozen=True)
 class Drawn(RegularizedLeader):
-    """Leads by a multiple of its sum."""
+    """A wrong leader: it minimizes with a multiple of its sum."""
 
     by: float = 1.0
 
@@ -339,7 +339,7 @@ def test_mutant_leaders_are_found(by, name):
 
 
 def test_what_a_leader_computes_is_what_is_judged():
-    """Its own leaders, that after the last round among them, of which a run of one round has nothing else."""
+    """The leader's centers are checked, including the one after the last round. A run of one round has no other."""
     loud = Loud(BallQuadratic(2))
     for horizon, wrong in ((1, {"Lemma 6, sharp"}), (30, {"Lemma 6", "Lemma 6, sharp"})):
         assert {
@@ -377,7 +377,7 @@ def test_joined_checks():
 
 
 def test_recorded_parts_sum_to_the_regret():
-    """The decomposition of a recorded run against the regret that ``play`` counted; not those of other losses."""
+    """The parts of a recorded run sum to the regret that ``play`` counted; the parts with other losses do not."""
     problem, T = BallLinear(2), 32
     trace, instance = (
         play(PFBCO(1.0), problem, T, 8, record="all", probes=KEPT),
@@ -393,7 +393,7 @@ def test_recorded_parts_sum_to_the_regret():
         parts(instance).regret.tolist() == trace["regret"][:, -1].tolist()
         and lemmas.decomposition(parts(instance), theory.unit_ball(2), T).verdict == "holds"
     )
-    elsewhere = parts(settings.instance(problem, T, 8, 100))  # of other seeds
+    elsewhere = parts(settings.instance(problem, T, 8, 100))  # with other random seeds
     assert lemmas.decomposition(elsewhere, theory.unit_ball(2), T).verdict == "fails"
 
 
@@ -415,7 +415,7 @@ def test_parts_by_horizon():
 
 
 class Lopsided(PFBCO):
-    """Never explores along -e_1, and estimates by where it went."""
+    """A wrong learner: it never explores along -e_1, and estimates from the directions that it used."""
 
     def select(self, state, task, draw):
         return super().select(state, task, OneSided(draw))
@@ -425,7 +425,7 @@ class Lopsided(PFBCO):
 
 
 class OneSided:
-    """Directions with a first coordinate of at least 0."""
+    """Random directions with a first coordinate of at least 0."""
 
     def __init__(self, draw):
         self.draw = draw
@@ -447,7 +447,7 @@ def test_directions_that_leave_one_out_are_found():
 
 
 class Cap(BallQuadratic):
-    """Losses turned upside down."""
+    """Concave losses: the negative quadratic losses."""
 
     def values(self, instance, y):
         loss, gradient = super().values(instance, y)

@@ -1,4 +1,4 @@
-"""Sets that are asked by solvers: against those with formulas."""
+"""Tests of sets with generic solvers, compared with the closed forms."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Public names of this room."""
+"""Experiments of the notebooks: costs, growth of the regret, average losses, settings and checked statements."""
 
 from .cost import methods, microseconds, time_calls, with_answers
 from .growth import (

@@ -1,6 +1,6 @@
-"""Seconds of single calls: of a set's oracles, and of a problem's losses and gradients.
+"""Run time of single calls: the oracles of a set, and the losses and gradients of a problem.
 
-``cost`` keeps what is measured here. This file imports little, because an edit of a file that it imports renews the measurements.
+``cost`` caches these measurements. This file imports little, because any change to an imported file invalidates the cache.
 Shapes: P problems, N calls or repetitions, T rounds.
 """
 
@@ -19,12 +19,12 @@ TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 
 
 def time_oracles(problems: Sequence[Problem], count: int, seed: int) -> dict[str, np.ndarray]:
-    """Measure each of ``count`` calls of both oracles on the set of one trial, all sets in turns.
+    """Measure ``count`` calls of both oracles on the set of one trial, alternating between the sets.
 
-    The points are random and lie at twice the radius R, so that every projection has to move its point.
+    The points are random and at distance 2 R from 0, so that every projection has to move its point.
 
     Returns:
-        "lmo" and "project": P x N each.
+        Seconds by "lmo" and "project": P x N each.
     """
     found = {call: np.empty((len(problems), count)) for call in ("lmo", "project")}
     with exclusive_lock(), torch.no_grad():
@@ -35,7 +35,7 @@ def time_oracles(problems: Sequence[Problem], count: int, seed: int) -> dict[str
             for i, cset in enumerate(sets):
                 z = 2 * cset.R.unsqueeze(1) * streams.at(t).sphere(f"call {cset.dim}", cset.dim)
                 for call, ask in (("lmo", cset.lmo), ("project", cset.project)):
-                    ask(-z)  # fills the caches again that another set's call has emptied
+                    ask(-z)  # warms the caches after the call of another set
                     start = time.perf_counter()
                     ask(z)
                     found[call][i, t] = time.perf_counter() - start
@@ -45,12 +45,13 @@ def time_oracles(problems: Sequence[Problem], count: int, seed: int) -> dict[str
 def time_answers(
     problems: Sequence[Problem], rounds: int, repetitions: int, seed: int
 ) -> dict[str, np.ndarray]:
-    """Measure how long a problem computes the feedback at the center, of one trial, all problems in turns.
+    """Measure how long a problem computes the feedback at the center of one trial, alternating between the problems.
 
-    Drawing the round's randomness is not counted, because it belongs to no learner. Computing the loss from it is.
+    The time to draw the round's random numbers is excluded, because it belongs to no learner. The time to compute the loss from
+    them is included.
 
     Returns:
-        "loss" and "gradient": P x N x T each.
+        Seconds by "loss" and "gradient": P x N x T each.
     """
     shape = len(problems), repetitions, rounds
     found = {wants: np.empty(shape) for wants in ("loss", "gradient")}
@@ -62,7 +63,8 @@ def time_answers(
                 y = torch.zeros(1, problem.context(instance, 0).cset.dim, **TKWARGS)
                 for t in range(rounds):
                     draw = streams.at(t)
-                    problem.respond(instance, t, y, "loss", draw)  # draws the round's randomness
+                    # The first call draws the random numbers of the round, which the timed calls reuse.
+                    problem.respond(instance, t, y, "loss", draw)
                     for wants, seconds in found.items():
                         start = time.perf_counter()
                         problem.respond(instance, t, y, wants, draw)

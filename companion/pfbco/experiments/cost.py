@@ -1,6 +1,6 @@
-"""What a round costs: seconds of PF, FKM and StochOCG, by oracles made for a set and by solvers.
+"""Run time per round of PF, FKM and StochOCG, with specialized oracles and with generic solvers.
 
-Seconds are kept with the results and belong to the machine that took them; ``python3 run.py clean`` deletes them.
+Run times are cached with the results and are valid for the machine that measured them; ``python3 run.py clean`` deletes them.
 """
 
 from paperlib.core.contracts import Learner, Problem
@@ -16,7 +16,7 @@ METHODS = ("PF", "FKM", "StochOCG")
 def methods(
     problems: dict[str, Problem], names: tuple[str, ...] = METHODS, suffix: str = ""
 ) -> dict[Run, tuple[Learner, Problem]]:
-    """Return learners of Figure 1 on each problem, as ``store.time_runs`` takes them.
+    """Return learners of Figure 1 on each problem, in the form that ``store.time_runs`` expects.
 
     ``suffix`` is appended to the learners' names.
     """
@@ -28,7 +28,7 @@ def methods(
 
 
 def time_calls(problems: dict[str, Problem], count: int, seed: int = 0) -> Seconds:
-    """Seconds of ``calls.time_oracles`` by ("lmo" or "project", problem), 1 x count each; kept."""
+    """Return the cached seconds of ``calls.time_oracles`` by ("lmo" or "project", problem), 1 x count each."""
     found = cached_call(
         "calls", time_oracles, problems=list(problems.values()), count=count, seed=seed
     )
@@ -39,12 +39,12 @@ def time_calls(problems: dict[str, Problem], count: int, seed: int = 0) -> Secon
 def with_answers(
     timed: Seconds, problems: dict[str, Problem], rounds: int, repetitions: int, seed: int = 0
 ) -> Seconds:
-    """Mean seconds per round of ``METHODS`` and of their feedback by ``calls.time_answers``, N x 1; kept.
+    """Return mean seconds per round of ``METHODS``, including their feedback by ``calls.time_answers``, N x 1; cached.
 
     The feedback is the gradient for StochOCG, and the loss for PF and FKM.
 
     Args:
-        timed: of one trial each, N x T.
+        timed: seconds of the learners alone, of one trial each, N x T.
         problems: the settings.
         rounds, repetitions: as in ``timed``.
     """
@@ -61,7 +61,7 @@ def with_answers(
 
 
 def microseconds(seconds: Seconds, setting: str, of: str = "median") -> str:
-    """Return a table's line: microseconds per round and trial of ``METHODS``, and their ratios to PF's."""
+    """Return a row of a table: microseconds per round and trial of ``METHODS``, and their ratios to PF's."""
     each = [seconds.overall((name, setting), of, scale=1e6) for name in METHODS]
     times = "  ".join(f"{value / each[0]:9.2f}" for value in each[1:])
     return " ".join(f"{value:8.1f}" for value in each) + "   " + times

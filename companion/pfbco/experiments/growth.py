@@ -1,7 +1,7 @@
-"""How regret grows with the horizon and with the dimension, as measured and by Table 1.
+"""Growth of the regret with the horizon and with the dimension, measured and as stated in Table 1.
 
 Source: Chen, Zhang & Karbasi (2019), Table 1, with attributions; ``since`` is our addition.
-Letters: R trials, T' horizons, n dimensions. Each column of a regret, R x T', is a run of its own.
+Letters: R trials, T' horizons, n dimensions. Each column of a regret, R x T', is a separate run.
 """
 
 from typing import NamedTuple
@@ -12,13 +12,13 @@ from paperlib import stats
 
 from .losses import RESAMPLES
 
-DOUBLINGS = 3  # of the horizon, over which a slope is fitted
+DOUBLINGS = 3  # number of doublings of the horizon in the fit of a slope
 
 
 def local_slopes(regret: np.ndarray) -> list[stats.Interval]:
-    """log2(R_2T / R_T) of the mean regrets, one for each doubling.
+    """Return log2(R_2T / R_T) of the mean regrets, one interval per doubling.
 
-    ``regret``: R x T', at horizons each twice the one before, trials that shared their draws over all horizons.
+    ``regret``: R x T'. Each horizon is twice the previous one, and trials share their random draws across all horizons.
     """
     slope = lambda mean: np.log2(mean[..., 1] / mean[..., 0])
     return [
@@ -28,12 +28,12 @@ def local_slopes(regret: np.ndarray) -> list[stats.Interval]:
 
 
 def _fitted(mean: np.ndarray) -> np.ndarray:
-    """Return the log-log slope by least squares over horizons that double. ``mean``: ... x (``DOUBLINGS`` + 1)."""
+    """Return the least-squares log-log slope over doubling horizons. ``mean``: ... x (``DOUBLINGS`` + 1)."""
     return stats.slopes(np.arange(DOUBLINGS + 1), np.log2(mean))
 
 
 def falling(regret: np.ndarray) -> stats.Interval:
-    """Log-log slope of mean regret over the last doublings less that over as many before.
+    """Return the log-log slope of mean regret over the last doublings, minus the slope over equally many doublings before.
 
     ``regret``: R x T', as in ``local_slopes``.
     """
@@ -46,19 +46,19 @@ def falling(regret: np.ndarray) -> stats.Interval:
 
 
 def doubling_slope(horizons: np.ndarray, regret: np.ndarray, last: int = 6) -> stats.Interval:
-    """Log-log slope of mean regret over the last doublings. ``regret``: R x T'."""
+    """Return the log-log slope of mean regret over the last doublings. ``regret``: R x T'."""
     return stats.growth(
         horizons, regret, first=np.asarray(horizons)[-last - 1 :][0], resamples=RESAMPLES
     )
 
 
 def exponent_above(regret: np.ndarray, other: np.ndarray) -> stats.Interval:
-    """Log-log slope of mean regret over the last doublings less that of another learner.
+    """Return the log-log slope of mean regret over the last doublings, minus the slope of another learner.
 
-    What slows both towards their exponents mostly cancels, so that orders a twentieth apart are
-    told apart at horizons at which each slope alone is still above its own.
+    The slow convergence of both slopes to their exponents mostly cancels in the difference. Therefore exponents that differ
+    by 1/20 can be distinguished at horizons where each slope alone is still above its exponent.
 
-    ``regret``, ``other``: R x T' each, as in ``local_slopes``, trials that shared their draws.
+    ``regret``, ``other``: R x T' each, as in ``local_slopes``, with trials that share their random draws.
     """
     last = slice(-DOUBLINGS - 1, None)
     return stats.bootstrap(
@@ -70,7 +70,7 @@ def exponent_above(regret: np.ndarray, other: np.ndarray) -> stats.Interval:
 
 
 def line_residual(dims: list[int], regret: np.ndarray) -> stats.Interval:
-    """Largest relative residual of a straight line in n through the mean regrets.
+    """Return the largest relative residual of a straight line in n fitted to the mean regrets.
 
     ``regret``: R x len(dims).
     """
@@ -85,14 +85,14 @@ def line_residual(dims: list[int], regret: np.ndarray) -> stats.Interval:
 
 
 class Kind(NamedTuple):
-    """A kind of algorithm: a row of Table 1."""
+    """A class of algorithms: one row of Table 1."""
 
     feedback: str  # "full information" or "bandit"
     projection_free: bool
     regret: str  # as a formula
     source: str
     note: str = ""
-    since: str = ""  # what became known after the paper
+    since: str = ""  # later result, published after the paper
 
 
 TABLE_1 = (

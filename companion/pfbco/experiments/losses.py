@@ -1,4 +1,4 @@
-"""Average losses: of a learner, compared with baselines and controls, by epoch, and in tables.
+"""Average losses of learners: compared with baselines and controls, per epoch, and in tables.
 
 Letters: R trials, T rounds, T' recorded rounds.
 """
@@ -15,35 +15,35 @@ from paperlib.core.trace import Trace
 
 from .settings import FIGURE
 
-RESAMPLES = 2000  # of each bootstrap
+RESAMPLES = 2000  # resamples of each bootstrap
 
 
 def average(
     trace: Trace, last: int | None = None, first: int = 0, name: str = "regret"
 ) -> np.ndarray:
-    """Return the mean loss in the rounds after ``first`` up to ``last``, R; by default in all.
+    """Return the mean loss in the rounds after ``first`` up to ``last``, R; by default over all rounds.
 
     Args:
-        trace: with the summed loss.
-        last, first: recorded rounds; 0 stands before the first.
-        name: of the sum, "regret" for the points played.
+        trace: a trace with the summed loss.
+        last, first: recorded rounds; 0 is before the first round.
+        name: series with the summed loss; "regret" is the series of the played points.
 
     Raises:
-        ValueError: a round that was not recorded.
+        ValueError: a round that is not recorded.
     """
     last = int(trace.rounds[-1]) if last is None else last
     return (trace.at(last, name) - trace.at(first, name)) / (last - first)
 
 
 def last_epochs(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean loss in the last whole epoch, and in the one before; R each."""
+    """Return the mean loss in the last complete epoch and in the epoch before it; R each."""
     m = (int(trace.rounds[-1]) + 1).bit_length() - 1
     last, middle, first = (2**k - 1 for k in (m, m - 1, m - 2))
     return average(trace, last, middle), average(trace, middle, first)
 
 
 def decline(trace: Trace) -> stats.Interval:
-    """Return the last over the largest value of the mean curve of average losses."""
+    """Return the ratio of the last to the largest value of the mean curve of average losses."""
     return stats.bootstrap(
         trace["regret"] / trace.rounds,
         lambda mean: mean[..., -1] / mean.max(-1),
@@ -55,17 +55,19 @@ def decline(trace: Trace) -> stats.Interval:
 def ratio(
     a: np.ndarray, b: np.ndarray, of: str = "average losses", level: float = stats.LEVEL
 ) -> stats.Interval:
-    """Return the ratio of means with a bootstrap that resamples the trials of both together. ``a``, ``b``: R each."""
+    """Return the ratio of means, with a bootstrap that resamples the trials of both jointly. ``a``, ``b``: R each."""
     return stats.ratio(a, b, of=of, resamples=RESAMPLES, level=level)
 
 
 def beats(
     traces: dict[str, Trace], name: str, rivals: tuple[str, ...], largest: bool = False
 ) -> stats.Test:
-    """Test whether a learner ends below all baselines (``largest``: above them); the weakest of the comparisons.
+    """Test whether a learner's final average loss is below those of all baselines (``largest``: above them).
+
+    The result is the weakest of the comparisons.
 
     Raises:
-        ValueError: other trials.
+        ValueError: the trials of the learners differ.
     """
     sign = -1.0 if largest else 1.0
     return stats.combine_tests(
@@ -74,7 +76,7 @@ def beats(
 
 
 def _difference(a: Trace, b: Trace) -> np.ndarray:
-    """Return the final average losses of a less those of b, R; an infinite loss counts as a very large one."""
+    """Return the final average losses of a minus those of b, R; an infinite loss is replaced by 1e300."""
     if list(a.trials) != list(b.trials):
         raise ValueError(
             f"trials={list(a.trials)} and {list(b.trials)}; allowed: the same, for losses are compared trial by trial"
@@ -85,9 +87,10 @@ def _difference(a: Trace, b: Trace) -> np.ndarray:
 def relative_difference(
     a: np.ndarray, b: np.ndarray, gain: np.ndarray | None = None
 ) -> stats.Interval:
-    """Return the mean of a - b over the mean of b, with the t-interval of the paired differences.
+    """Return the mean of a - b divided by the mean of b, with the t-interval of the paired differences.
 
-    ``a``, ``b``: R each, the same trials. With ``gain``, the largest possible gain of each trial, over its mean instead.
+    ``a``, ``b``: R each, the same trials. ``gain``: the largest possible gain of each trial; with it, the difference is divided
+    by the mean gain instead.
     """
     if len(a) != len(b):
         raise ValueError(f"a, b: {len(a)} and {len(b)} trials; allowed: the same number")
@@ -101,7 +104,7 @@ def relative_difference(
 def agreed(found: dict[str, stats.Interval] | dict[str, stats.Test]) -> stats.Interval | stats.Test:
     """Combine the results on several data sets.
 
-    The combination holds where all hold, fails where all fail, and decides nothing otherwise.
+    The combination holds if all hold, fails if all fail, and is inconclusive otherwise.
     """
     first, n = next(iter(found.values())), min(x.n for x in found.values())
     if isinstance(first, stats.Test):
@@ -118,7 +121,7 @@ def averaged(
 ) -> dict[str, Trace]:
     """Return the traces at some rounds with the series "average", the average loss so far.
 
-    ``beside``: R x T', the summed loss of a fixed point, is subtracted.
+    ``beside``: R x T', the summed loss of a fixed point, which is subtracted.
     """
     found = {name: trace.thin(rounds) for name, trace in traces.items()}
     for name, trace in found.items():
@@ -128,12 +131,12 @@ def averaged(
 
 
 def noise_ratio(ours: Trace, theirs: Trace) -> stats.Interval:
-    """Return the mean norm of PF's estimates over that of StochOCG's noise, all rounds weighted equally."""
+    """Return the ratio of the mean norms of PF's estimates and StochOCG's noise; all rounds have equal weight."""
     return ratio(ours.last("norm"), theirs.last("noise"), of="mean norms")
 
 
 def caveat(*tables: dict[str, Trace], gain: np.ndarray | None = None) -> str:
-    """State the caveat of an order of losses: how near PF's control ends, and how unequal StochOCG's feedback is.
+    """Return the caveat to a ranking of losses: the distance of PF's sham control, and the relative size of StochOCG's noise.
 
     ``tables``: learners' traces, on one or more data sets. ``gain``: as in ``relative_difference``.
     """
@@ -158,16 +161,16 @@ def mean_norms(found: dict[str, Trace]) -> tuple[float, float]:
 
 
 def _a_round(trace: Trace, name: str) -> float:
-    """Return the mean over rounds and trials of a series that is summed over rounds."""
+    """Return the mean over rounds and trials of a series of sums over rounds."""
     return float(trace.last(name).mean() / trace.rounds[-1])
 
 
 class Row(NamedTuple):
-    """A learner's line of a table: final average losses."""
+    """Row of a table of final average losses, for one learner."""
 
     loss: stats.Interval
     center: float | None  # average loss of its centers, mean over trials
-    difference: stats.Interval | None  # its loss less PF's, paired
+    difference: stats.Interval | None  # its loss minus PF's, paired
     p: float | None  # two-sided Wilcoxon, adjusted by Holm's method
 
     def __str__(self) -> str:
@@ -180,20 +183,20 @@ class Row(NamedTuple):
 
 
 def bracket(x: stats.Interval) -> str:
-    """Estimate [low, high]."""
+    """Return "estimate [low, high]"."""
     return f"{format_number(x.estimate)} [{format_number(x.low)}, {format_number(x.high)}]"
 
 
 def loss_table(traces: dict[str, Trace]) -> dict[str, Row]:
     """Return the average losses of all learners, each compared with PF's.
 
-    Holm's method is applied to the learners of the figure, and apart from them to the rest.
+    Holm's method is applied separately to the learners of the figure and to the other learners.
 
     Raises:
-        As ``beats``.
+        ValueError: as ``beats``.
     """
     test = lambda d: float(scipy.stats.wilcoxon(d).pvalue) if d.any() else 1.0
-    # one correction for the curves of the figure, and another for the learners beside them
+    # The curves of the figure are one family of comparisons; the additional learners are another.
     ours, adjusted = traces["PF"], {}
     others = {name: trace for name, trace in traces.items() if name != "PF"}
     for inside in (True, False):
@@ -213,40 +216,44 @@ def loss_table(traces: dict[str, Trace]) -> dict[str, Row]:
 
 
 def last_quarter(trace: Trace, name: str = "regret") -> np.ndarray:
-    """Return the mean loss over the last quarter of the rounds, R; T + 1 a power of two.
+    """Return the mean loss over the last quarter of the rounds, R; T + 1 must be a power of two.
 
-    ``name``: of the summed loss, "center" for that of staying at the center.
+    ``name``: series with the summed loss; "center" is the loss of staying at the center.
     """
     T = int(trace.rounds[-1])
     return average(trace, T, 3 * (T + 1) // 4, name)
 
 
 def by_epoch(trace: Trace) -> Trace:
-    """Return the run at the ends of its epochs, 2^m - 1, with the mean loss in each as "epoch"."""
+    """Return the trace at the ends of its epochs, 2^m - 1, with the mean loss per epoch as the series "epoch"."""
     ends = [2**m - 1 for m in range(1, (int(trace.rounds[-1]) + 1).bit_length())]
     loss = np.stack([average(trace, last, first) for first, last in zip([0, *ends], ends)], 1)
     return replace(trace.thin(ends), series={"epoch": loss})
 
 
 def learns(traces: dict[str, Trace], name: str) -> stats.Interval:
-    """Return the mean loss over the last quarter over that of the learner's own control, 90 % interval."""
+    """Return the ratio of a learner's mean loss over the last quarter to its sham control's, with a 90 % interval."""
     ours, control = last_quarter(traces[name]), last_quarter(traces[f"{name}, sham"])
     return ratio(ours, control, "last quarters", level=0.9)
 
 
 def late(traces: dict[str, Trace]) -> dict[str, str]:
-    """Return a table's line on the last quarter of the rounds, for every learner but the controls.
+    """Return a table row on the last quarter of the rounds, for every learner except the controls.
 
-    Columns: the average loss, and that over the last quarter; the latter less the loss of the center in the same rounds, paired, with
-    its interval and the number of trials in which it is above 0; the latter over the control's, and both losses of the control.
+    The columns are:
 
-    ``traces``: of one problem, trials and rounds; PF's has the center's summed loss as "center".
+    - the average loss over all rounds, and over the last quarter;
+    - the loss over the last quarter minus the loss of the center in the same rounds, paired, with its interval and the number of
+      trials where it is above 0;
+    - the ratio of the loss over the last quarter to the control's, and both losses of the control.
+
+    ``traces``: of one problem, with equal trials and rounds; PF's trace has the center's summed loss as "center".
     """
     center, lines = last_quarter(traces["PF"], "center"), {}
     both = lambda trace: " ".join(
         f"{format_number(loss.mean()):>6s}" for loss in (average(trace), last_quarter(trace))
     )
-    # each control is in the line of its learner
+    # A control has no row: it is in the row of its learner.
     for name in (name for name in traces if not name.endswith(", sham")):
         quarter, control = last_quarter(traces[name]), traces.get(f"{name}, sham")
         beyond, above = stats.paired_difference(quarter, center), int((quarter > center).sum())

@@ -1,4 +1,4 @@
-"""Learners and price tables of the notebooks, what is recorded of a run, and the best fixed point in hindsight.
+"""Learners, price tables, probes and recorded rounds of the notebooks, and the best fixed point in hindsight.
 
 Letters: R trials, T rounds.
 """
@@ -24,15 +24,15 @@ from paperlib.pfbco.problems.completion import MatrixCompletion
 from ..problems.portfolio import REAL, SYNTHETIC, Portfolio, choose
 from ..proofs.comparators import bcrp, best_completion, best_quadratic
 
-RIVALS = ("FKM", "Unregularized", "StochOCG")  # the paper's, beside PF
+RIVALS = ("FKM", "Unregularized", "StochOCG")  # the paper's baselines
 FIGURE = ("PF", "PF, sham", *RIVALS)  # the curves of a panel
-TITLES = ("close prices", "adjusted close prices")  # of the real tables
+TITLES = ("close prices", "adjusted close prices")  # titles of the real tables
 
 
 def learners(c: float = 0.1, scale: str | float = "task") -> dict[str, Doubling]:
-    """Those of Figure 1 with sham controls, the FKM of 2005 and the exact leader, by doubling.
+    """Return the learners of Figure 1, sham controls, FKM with the constants of 2005 and the exact leader, all in ``Doubling``.
 
-    ``scale``: M, as in ``OnePoint``.
+    ``scale``: M in the learning rate, as in ``OnePoint``.
     """
     return {
         "PF": Doubling(PFBCO(c, scale=scale)),
@@ -47,10 +47,10 @@ def learners(c: float = 0.1, scale: str | float = "task") -> dict[str, Doubling]
 
 
 def practical_learners(c: float = 1.0) -> dict[str, Doubling]:
-    """PF with the theory's constants, with practical ones, and with a warm start besides; FKM and the block variant.
+    """Return PF with theoretical constants, practical constants, and practical constants plus a warm start; FKM and the block variant.
 
-    Each PF has its sham control. "FKM, practical" and "Block, practical" have a baseline, a warm
-    start and M = 10 or 3, because with the spread of the losses for M both step too far.
+    Each PF has a sham control. "FKM, practical" and "Block, practical" have a baseline, a warm start and M = 10 or
+    M = 3. With the standard deviation of the losses for M, the steps of both are too large.
     """
     ours = {
         "PF": PFBCO(c),
@@ -68,9 +68,9 @@ def practical_learners(c: float = 1.0) -> dict[str, Doubling]:
 
 
 def watch(problem: Problem, name: str, learner: Doubling) -> dict[str, Probe]:
-    """Probes of a learner: sums of what its centers lose, of the norms of a StochOCG's noise.
+    """Return the probes of a learner: the summed loss of its centers or, for StochOCG, the summed norms of its noise.
 
-    With "PF" also of the norms of its estimates and of what fixed points lose.
+    For "PF" they include the summed norms of its estimates and the summed losses of fixed points.
     """
     if isinstance(learner.base, StochOCG):
         return {"noise": Probe(NoiseNorm(learner.base), "sum")}
@@ -87,12 +87,12 @@ def watch(problem: Problem, name: str, learner: Doubling) -> dict[str, Probe]:
 
 
 def price_tables(data: str = "auto") -> tuple[dict[str, str], str]:
-    """Tables of a run by their titles, and why claims about both real ones cannot be judged, or "".
+    """Return the tables of a run by title, and the reason why claims about both real tables cannot be judged, or "".
 
-    The real ones that are at hand, else the synthetic market. ``data``: as in ``choose``.
+    These are the available real tables or, if there are none, the synthetic market. ``data``: as in ``choose``.
 
     Raises:
-        As ``choose``.
+        ValueError, FileNotFoundError: as ``choose``.
     """
     found = {title: choose(data, table) for title, table in zip(TITLES, REAL)}
     real = {title: table for title, table in found.items() if table != SYNTHETIC}
@@ -102,7 +102,10 @@ def price_tables(data: str = "auto") -> tuple[dict[str, str], str]:
 
 
 def recorded(horizon: int, count: int = 60) -> list[int]:
-    """Rounds evenly spaced on a log axis, the ends of all epochs, 2^m - 1, and the last round."""
+    """Return the recorded rounds: log-spaced rounds, the ends of all epochs, 2^m - 1, and the last round.
+
+    With T the horizon, (T + 1) / 16 and 3 (T + 1) / 4 are recorded too, because claims compare averages from there.
+    """
     spaced = np.geomspace(1, horizon, count).round().astype(int).tolist()
     ends = [2**m - 1 for m in range(1, (horizon + 1).bit_length())]
     shares = {(horizon + 1) // 16, 3 * (horizon + 1) // 4, horizon} - {0}
@@ -110,16 +113,16 @@ def recorded(horizon: int, count: int = 60) -> list[int]:
 
 
 def instance(problem: Problem, horizon: int, trials: int, seed: int) -> Any:
-    """What the problem of a run was, which a trace does not keep."""
+    """Return the problem instance of a run, which a trace does not store."""
     draw = Streams(seed, range(trials)).at(-1)
     return problem.init(trials, horizon, draw, dtype=torch.float64, device="cpu")
 
 
 def hindsight(problem: Problem, horizon: int, trials: int, seed: int = 0) -> np.ndarray:
-    """Average loss of the best fixed point, chosen after the last round; R.
+    """Return the average loss of the best fixed point in hindsight, R.
 
-    Of a portfolio the best constant rebalanced one; of matrices the best of the problem's set,
-    whatever its oracle.
+    For portfolios it is the best constant rebalanced portfolio. For matrices it is the best matrix of the problem's set,
+    regardless of the oracle.
     """
     played = instance(problem, horizon, trials, seed)
     cset = played.task.cset

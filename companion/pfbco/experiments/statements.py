@@ -1,4 +1,4 @@
-"""Statements of the theory checked on runs over sets of all kinds, and those that need no run.
+"""Statements of the theory, checked on runs over all kinds of sets, and statements that need no run.
 
 Letters: R trials, T rounds, n dimensions.
 """
@@ -26,9 +26,9 @@ from .settings import instance
 
 
 def small_problems(c: float) -> dict[str, Problem]:
-    """One of each kind, small enough to project in every round.
+    """Return one problem per kind of set, small enough for a projection in every round.
 
-    ``c``: of the learner, which the portfolio's M and G depend on.
+    ``c``: exploration scale of the learner, because the portfolio's M and G depend on it.
     """
     return {
         "ball, linear": BallLinear(3),
@@ -43,7 +43,7 @@ def small_problems(c: float) -> dict[str, Problem]:
 def along_run(trace: Trace, task: Any, c: float) -> list[Check]:
     """Check the statements that hold on every run of Algorithm 1, and the printed tracking bound, which is only reported.
 
-    ``task``: the run's set and bounds.
+    ``task``: set and bounds of the run.
     """
     run, s = Replay.of(trace, task.cset), Setting.of(task, c)
     return [
@@ -77,7 +77,7 @@ def joined(checks: Sequence[Check]) -> Check:
     """Join the checks of one statement on several runs into one.
 
     Raises:
-        ValueError: no check, checks of several statements, or of a probability or a mean.
+        ValueError: no check; checks of several statements; or a check of a probability or a mean.
     """
     if len({check.statement for check in checks}) != 1 or any(
         check.delta is not None or isinstance(check, Expected) for check in checks
@@ -94,19 +94,19 @@ def joined(checks: Sequence[Check]) -> Check:
 def parted(
     runs: dict[int, Trace], problem: BallLinear, trials: int, seed: int
 ) -> tuple[dict[int, Split], list[Check], list[Check]]:
-    """Return the parts of the regret by horizon, the checks that hold at all of them, and the leader's regret at each.
+    """Return the parts of the regret by horizon, the checks joined over all horizons, and the check of the leader's regret at each.
 
     Args:
         runs: horizon -> a run of PF with the probes ``KEPT``.
-        problem: that was played.
-        trials, seed: of the runs.
+        problem: the problem of the runs.
+        trials, seed: trials and random seed of the runs.
     """
     parts, throughout, ends, s = {}, [], [], unit_ball(problem.dim)
     for T, trace in runs.items():
         played = instance(problem, T, trials, seed)
         run = Replay.of(trace, played.task.cset)
         parts[T] = split(run, played.vector.unsqueeze(1), played.best, trace.last())
-        # the loss is linear, so that its gradient is that of its average over a ball
+        # A linear loss has the same gradient as its average over a ball.
         error = run.g - played.vector.unsqueeze(1)
         throughout.append(
             (
@@ -120,9 +120,9 @@ def parted(
 
 
 def of_problems(problems: dict[str, Problem], trials: int, seed: int) -> list[Check]:
-    """Check the assumptions on sets and losses: balls, diameters, and that a round's losses are convex.
+    """Check the assumptions on sets and losses: balls, diameters, and convexity of the losses.
 
-    Convexity is checked for round 3, between vertices and other points of the set, in directions from a fixed stream.
+    Convexity is checked in round 3, between vertices and halved vertices of the set in directions from a fixed stream.
     """
     checks, draw = [], np.random.default_rng(0)
     for problem in problems.values():
@@ -141,7 +141,7 @@ def of_problems(problems: dict[str, Problem], trials: int, seed: int) -> list[Ch
 
 
 def averages() -> list[Check]:
-    """Check averages over a ball in three dimensions: they are near the loss, and estimates have their gradient for mean."""
+    """Check averages over a ball in three dimensions: they are close to the loss, and the mean of the estimates is their gradient."""
     x, a = torch.tensor([[0.2, 0.1, -0.5], [0.6, -0.8, 0.0]], dtype=torch.float64)
     u = np.random.default_rng(0).normal(size=(10**6, 3))
     u = torch.from_numpy(u / np.linalg.norm(u, axis=1, keepdims=True))

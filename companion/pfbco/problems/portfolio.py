@@ -1,14 +1,14 @@
-"""Portfolios that may leave wealth out: the loss of a day is -log(r . x) over {x >= 0, sum x <= 1}, r the daily price ratios.
+"""Portfolio selection: the loss of a day is -log(r . x) over {x >= 0, sum x <= 1}, with daily price ratios r.
 
-Source: Chen, Zhang & Karbasi (2019), the portfolio experiment of Figure 1, whose window of days it is.
+Source: Chen, Zhang & Karbasi (2019), the portfolio experiment of Figure 1, which also gives the window of days.
 Letters: R trials, T days, K tickers, n stocks per trial.
 
-There are two real tables of prices, and a synthetic market for machines that have neither. "stocks" are S&P 500 closes from the
-registry of ``datasets``, adjusted for splits but not for dividends and spin-offs. "stocks_adjusted" are adjusted closes collected
-elsewhere.
+There are two real price tables, and a synthetic market for machines without them. "stocks" has S&P 500 close prices from the
+registry of ``datasets``, adjusted for splits but not for dividends and spin-offs. "stocks_adjusted" has adjusted close prices from
+another source.
 
-Wealth that x leaves out is lost, not kept as cash, so that -log(sum x) dominates the loss. It has no bound on the set, for
-x = 0 belongs to it: M and G are those over the points that Algorithm 1 touches (E6).
+Wealth that x does not invest is lost, not kept as cash, so that -log(sum x) dominates the loss. The loss is unbounded on the set,
+because the set contains x = 0. Therefore M and G are bounds over the points that Algorithm 1 visits (E6).
 """
 
 import functools
@@ -31,32 +31,33 @@ from ...datasets import registry as datasets
 from ...datasets.tables import Prices
 
 REAL, SYNTHETIC = ("stocks", "stocks_adjusted"), "synthetic"
-# the first is a holiday: trading begins the day after
+# The first day, which is the paper's, is a holiday; trading begins on the next day (E14).
 FIRST, LAST = (np.datetime64("2013-02-18"), np.datetime64("2017-11-27"))
-LEAST, MOST = 0.1, 10.0  # a ratio outside is a fault of the table
-SHAPE = (1203, 470)  # of the synthetic market, as that of "stocks"
+LEAST, MOST = 0.1, 10.0  # ratios outside this range are errors of the table
+SHAPE = (1203, 470)  # shape of the synthetic market, as of "stocks"
 DRIFT, FACTOR, OWN = 5e-4, 0.008, 0.014  # its daily log return: DRIFT + FACTOR m_t + OWN eps
 
 
 class Market(NamedTuple):
-    """Closing prices over those of the trading day before."""
+    """Ratios of close prices to those of the previous trading day."""
 
     tickers: np.ndarray  # K, text, sorted
-    # T, datetime64[D], the later day of a ratio; of a synthetic market the numbers 1..T
+    # T, datetime64[D], the later day of each ratio; for a synthetic market the numbers 1..T
     dates: np.ndarray
     ratios: np.ndarray  # T x K, not writeable
 
 
 def choose(data: str = "auto", table: str = "stocks") -> str:
-    """Which table a run can use: ``list_verdicts``, or "synthetic", which every figure of it has to name.
+    """Return the table that a run can use: ``table``, or "synthetic", which every figure that uses it must name.
 
     Args:
-        data: "auto", the real table where it is at hand or can be downloaded, else the synthetic market; "real", the real
-            one; "synthetic".
-        table: the real one, "stocks" or "stocks_adjusted".
+        data: "auto" is the real table if it is available or can be downloaded, else the synthetic market; "real" is the real
+            table; "synthetic" is the synthetic market.
+        table: the real table, "stocks" or "stocks_adjusted".
 
     Raises:
-        ValueError: another word, or a file that is not the registry's; FileNotFoundError: "real", and it cannot be had.
+        ValueError: another string, or a file that differs from the registry's.
+        FileNotFoundError: with "real", if the table is not available.
     """
     check_in("data", data, ("auto", "real", SYNTHETIC))
     check_in("table", table, REAL)
@@ -72,7 +73,7 @@ def choose(data: str = "auto", table: str = "stocks") -> str:
 
 @functools.cache
 def market(table: str = "stocks") -> Market:
-    """Ratios of a table: "stocks" (1203 x 470), "stocks_adjusted" (1203 x 467) or "synthetic" (1203 x 470).
+    """Return the ratios of a table: "stocks" (1203 x 470), "stocks_adjusted" (1203 x 467) or "synthetic" (1203 x 470).
 
     Raises:
         ValueError: another table; ValueError, FileNotFoundError: as ``datasets.load``.
@@ -84,10 +85,10 @@ def market(table: str = "stocks") -> Market:
 
 
 def price_ratios(prices: Prices) -> Market:
-    """Ratios within the window, of the tickers that have a price on each of its days, in the order of their names.
+    """Return the ratios within the window for the tickers with a price on every day, sorted by name.
 
-    A ticker with any gap is left out. Bridging gaps of up to 5 days by the last price before would admit BMY, ICE and ORCL to
-    "stocks", ESS and MMC to "stocks_adjusted". ``prices``: dates down, tickers across.
+    Tickers with missing prices are left out. Filling gaps of up to 5 days with the previous price would add BMY, ICE and ORCL to
+    "stocks", and ESS and MMC to "stocks_adjusted". ``prices``: one row per date, one column per ticker.
 
     Raises:
         ValueError: fewer than two days or no complete ticker in the window, or a ratio outside (0.1, 10), by ticker and date.
@@ -99,7 +100,7 @@ def price_ratios(prices: Prices) -> Market:
         raise ValueError(
             f"prices: {len(close)} days, {complete.sum()} complete tickers from {FIRST} to {LAST}; allowed: at least two days and one ticker"
         )
-    # of the complete tickers, by name
+    # The complete tickers, sorted by name.
     order = np.flatnonzero(complete)[np.argsort(prices.tickers[complete])]
     tickers, close = prices.tickers[order], close[:, order]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -115,7 +116,7 @@ def price_ratios(prices: Prices) -> Market:
 
 
 def synthetic() -> Market:
-    """A market of one factor, log r = 5e-4 + .008 m_t + .014 eps with standard normal m_t and eps, from a fixed stream."""
+    """Return a one-factor market, log r = 5e-4 + 0.008 m_t + 0.014 eps with standard normal m_t and eps, from a fixed stream."""
     T, K = SHAPE
     draw = Streams(0, [0]).at(-1)
     factor = draw.normal("market factor", T, 1)[0].numpy()
@@ -125,7 +126,7 @@ def synthetic() -> Market:
 
 
 class PortfolioInstance(NamedTuple):
-    """The market, and which of its stocks a trial holds."""
+    """The market, and the stocks of each trial."""
 
     task: Task
     streams: Streams
@@ -143,15 +144,18 @@ class PortfolioInstance(NamedTuple):
 
 @frozen_dataclass
 class Portfolio:
-    """Stocks drawn per trial without replacement (purpose "problem"), the days of the market in their order.
+    """Portfolio selection of Figure 1b: each trial draws its stocks without replacement (purpose "problem").
+
+    The days of the market are in their historical order.
 
     Attributes:
         stocks: n, at least 2.
         table: "stocks", "stocks_adjusted" or "synthetic".
-        c: exploration scale of the learners, which M and G depend on.
-        allow_infinite: a loss of +inf (a portfolio without wealth) is recorded, so that the trial's running loss stays infinite,
-            while the learner observes 0 in that round; False: the learner observes it, and ``play`` refuses it by round and trial.
-        data_checksum: SHA-256 of the file, under which results are kept; None for the synthetic market.
+        c: exploration scale of the learners, because M and G depend on it.
+        allow_infinite: True records a loss of +inf (a portfolio without wealth), so the trial's summed loss stays infinite, and
+            the learner observes 0 in that round. False passes it to the learner, and ``play`` raises an error with the round
+            and the trial.
+        data_checksum: SHA-256 of the file, which is part of the key of cached results; None for the synthetic market.
 
     Raises:
         ValueError: a value out of range.
@@ -159,7 +163,8 @@ class Portfolio:
 
     stocks: int = fields.size(100, least=2)
     table: str = fields.one_of((*REAL, SYNTHETIC), "stocks")
-    c: float = fields.positive(0.1, 1e-20)  # G_eff grows like 1 / c
+    # The lower limit of c keeps G_eff finite, because it grows like 1 / c.
+    c: float = fields.positive(0.1, 1e-20)
     allow_infinite: bool = fields.one_of((False, True), False)
     data_checksum: str | None = field(init=False, default=None)
 
@@ -168,10 +173,10 @@ class Portfolio:
         object.__setattr__(self, "data_checksum", found)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> PortfolioInstance:
-        """The market and each trial's stocks.
+        """Return the market and each trial's stocks, with the bounds M_eff and G_eff.
 
-        M_eff = -log(r_min w) and G_eff = r_max / (2 sqrt(n) r_min w), where w = alpha (1 - n^{-1/2}) / 2 is the least wealth
-        that Algorithm 1 invests, alpha = c T^{-1/5}, and r_min and r_max are the extremes of the trial's own ratios.
+        M_eff = -log(r_min w) and G_eff = r_max / (2 sqrt(n) r_min w). Here w = alpha (1 - n^{-1/2}) / 2 is the smallest wealth
+        that Algorithm 1 invests, alpha = c T^{-1/5}, and r_min and r_max are the smallest and largest ratio of the trial.
 
         Raises:
             ValueError: fewer tickers than ``stocks``, fewer days than the horizon, or alpha above 1;
@@ -195,26 +200,30 @@ class Portfolio:
         played, n = ratios[0, :horizon], self.stocks
         low, high = played.amin(0).take(stocks).amin(-1), played.amax(0).take(stocks).amax(-1)
         least = low * (alpha * (1 - n**-0.5) / 2)
+        # The loss is between -log(r_max), because sum x <= 1, and -log of the smallest wealth.
         bound = torch.maximum(-least.log(), high.log())
         task = Task(SubSimplex.of(n, **tkwargs), bound, high / (2 * math.sqrt(n) * least))
         return PortfolioInstance(task, draw.streams, ratios, stocks)
 
     def context(self, instance: PortfolioInstance, t: int) -> Task:
-        """The set and the bounds."""
+        """Return the set and the bounds, the same in all rounds."""
         return instance.task
 
     def respond(
         self, instance: PortfolioInstance, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
-        """Loss, -log(r_t . x), R, or gradient, -r_t / (2 n r_t . x), R x n; and the loss, +inf where wealth r_t . x is not above 0. ``action``: R x n."""
+        """Return the loss, -log(r_t . x), R, or its gradient, -r_t / (2 n r_t . x), R x n; and the loss.
+
+        The loss is +inf where the wealth r_t . x is not above 0. ``action``: R x n.
+        """
         check_in("wants", wants, ("loss", "gradient"))
         r = instance.relatives(t)
         wealth = (r * instance.task.cset.to_native(action)).sum(-1)
         loss = torch.where(wealth <= 0, torch.inf, -wealth.log())  # NaN stays NaN
         heard = loss if wants == "loss" else r / (-2 * self.stocks * wealth).unsqueeze(1)
-        # Departure: a lost trial plays on and hears 0, instead of being frozen: a problem without a state knows nothing of
-        # earlier rounds, and the trial's infinite sum is the same. Where that is not allowed, what is heard is infinite, also a
-        # gradient at a wealth below 0, which would be finite.
+        # Departure: a trial with an infinite loss continues and observes 0, instead of being frozen. A problem has no state, so
+        # it does not know about earlier rounds, and the trial's sum is infinite either way. If infinite losses are not allowed,
+        # the feedback is infinite. This includes the gradient at a wealth below 0, which would otherwise be finite.
         instead = 0.0 if self.allow_infinite else torch.inf
         heard = torch.where((loss == torch.inf).view(-1, *[1] * (heard.dim() - 1)), instead, heard)
         return heard, loss

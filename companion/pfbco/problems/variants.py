@@ -1,4 +1,4 @@
-"""Variants of a problem: generic solvers in place of the formulas of its set, or the constant loss M in place of its losses.
+"""Variants of a problem: with generic solvers instead of closed forms for its set, or with the constant loss M.
 
 Shapes: R trials, n dimensions.
 """
@@ -23,7 +23,7 @@ from paperlib.maths.polytopes import LinearProgram, Polytope
 from paperlib.maths.sets import SubSimplex, project_scaled
 from paperlib.pfbco.model import Task
 
-ACCURACY = 1e-4  # of SCS, absolute and relative; Clarabel's is its own, about 1e-8
+ACCURACY = 1e-4  # tolerance of SCS, absolute and relative; Clarabel keeps its default, about 1e-8
 
 
 def has_solvers() -> bool:
@@ -32,43 +32,43 @@ def has_solvers() -> bool:
 
 
 class SolverSet(NamedTuple):
-    """A set as a user without formulas computes it: linear functions by HiGHS, closest points by cvxpy, trial by trial.
+    """A set without closed forms: linear functions are minimized by HiGHS and points projected by cvxpy, trial by trial.
 
-    Each program is set up once and solved again with new numbers. On matrices the oracle stays the eigenvector, because
-    minimizing a linear function over them is no linear program.
+    Each program is set up once and solved again with new numbers. On matrices the oracle remains the eigenvector, because
+    minimizing a linear function over them is not a linear program.
     """
 
     inner: Polytope | SubSimplex | NuclearBall
 
     def __getattr__(self, name: str) -> Any:
-        """Return the dimension, the radii and everything else of the set that needs no solver."""
+        """Return the dimension, the radii and the other members of the set that need no solver."""
         return getattr(self.inner, name)
 
     def lmo(self, c: Tensor) -> Tensor:
-        """A minimizer of <c, .> by a linear program, a vertex. ``c``: R x n."""
+        """Return a vertex that minimizes <c, .>, by a linear program. ``c``: R x n."""
         if isinstance(self.inner, NuclearBall):
             return self.inner.lmo(c)
         return self._asked(lambda *rows: LinearProgram.of(*rows).solve, c)
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
-        """Closest point by a convex program: Clarabel, and SCS for matrices. ``z``: R x n."""
+        """Return the closest point by a convex program: Clarabel, or SCS for matrices. ``z``: R x n."""
         return project_scaled(self._closest, z, scale)
 
     def _closest(self, z: Tensor) -> Tensor:
         if not isinstance(self.inner, NuclearBall):
             return self._asked(_onto_polytope, z)
-        # cvxpy takes the matrices themselves, not their coordinates
+        # The nuclear norm of cvxpy needs the matrices, not their coordinates.
         solve = _onto_matrices(self.inner.p, self.inner.k / self.inner.rho)
         found = [solve(Z) for Z in smat(z, self.inner.p).cpu().numpy()]
         return svec(torch.from_numpy(np.stack(found)).to(z))
 
     def _asked(self, solver: Callable[..., Callable], x: Tensor) -> Tensor:
-        """``solver(C, e, n)(x)`` trial by trial on the host. ``x``: R x n."""
+        """Return ``solver(C, e, n)(x)``, computed trial by trial on the host. ``x``: R x n."""
         found = [solver(*self._rows(i), self.dim)(row) for i, row in enumerate(x.cpu().numpy())]
         return torch.from_numpy(np.stack(found)).to(x)
 
     def _rows(self, i: int) -> tuple[bytes, bytes]:
-        """C and e of a trial's {y: C y <= e}."""
+        """Return C and e of a trial's set {y: C y <= e}, as bytes."""
         if isinstance(self.inner, SubSimplex):
             return _sub_simplex_rows(self.dim)
         parts = self.inner.normals, self.inner.offsets
@@ -77,7 +77,7 @@ class SolverSet(NamedTuple):
 
 @functools.lru_cache(maxsize=8)
 def _sub_simplex_rows(n: int) -> tuple[bytes, bytes]:
-    """y_i >= -1, sum y <= n."""
+    """Return C and e of y_i >= -1, sum y <= n, as bytes."""
     return np.vstack([-np.eye(n), np.ones(n)]).tobytes(), np.append(np.ones(n), float(n)).tobytes()
 
 
@@ -97,7 +97,7 @@ def _onto_matrices(p: int, k: float) -> Callable[[np.ndarray], np.ndarray]:
 def _projection(
     shape: tuple[int, ...], within: Callable[[Any, Any], list], **options
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """The closest point under the constraints ``within(cvxpy, x)``, set up once; matrices are symmetric."""
+    """Return the projection on the constraints ``within(cvxpy, x)``, set up once; matrices are symmetric."""
     with extra("solvers", "SolverSet"):
         import cvxpy
     x, z = cvxpy.Variable(shape, symmetric=len(shape) == 2), cvxpy.Parameter(shape)
@@ -115,13 +115,13 @@ def _projection(
 
 @frozen_dataclass
 class _Variant:
-    """A problem that differs from another one in its set or in its losses.
+    """A problem that differs from a base problem in its set or in its losses.
 
     Attributes:
-        problem: the other one; its world has the ``task``.
+        problem: the base problem; its instance has a field ``task``.
 
     Raises:
-        ValueError: an object that is no problem.
+        ValueError: an object that is not a problem.
     """
 
     problem: Problem
@@ -131,29 +131,29 @@ class _Variant:
             raise_invalid("problem", self.problem, "a problem")
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> Any:
-        """Return the world of the other problem."""
+        """Return the instance of the base problem."""
         return self.problem.init(trials, horizon, draw, **tkwargs)
 
     def context(self, instance: Any, t: int) -> Task:
-        """Return the context of the other problem."""
+        """Return the context of the base problem."""
         return self.problem.context(instance, t)
 
     def respond(
         self, instance: Any, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
-        """Return what the other problem does."""
+        """Return the feedback and the gap of the base problem."""
         return self.problem.respond(instance, t, action, wants, draw)
 
 
 @frozen_dataclass
 class Solved(_Variant):
-    """A problem with the same losses and bounds, whose linear functions and projections are computed by generic solvers.
+    """A problem with the same losses and bounds, with linear minimization and projections by generic solvers.
 
-    A projection raises ImportError where cvxpy is missing.
+    A projection raises ImportError if cvxpy is not installed.
     """
 
     def context(self, instance: Any, t: int) -> Task:
-        """Return the bounds of the other problem with its set as a ``SolverSet``."""
+        """Return the context of the base problem with its set as a ``SolverSet``."""
         task = super().context(instance, t)
         return task._replace(cset=SolverSet(task.cset))
 
@@ -162,7 +162,7 @@ class Solved(_Variant):
 class Loud(_Variant):
     """A problem on the same sets with the constant loss M.
 
-    Its one-point estimates are as long as is legal, and carry no information.
+    Its one-point estimates have the largest possible norm and carry no information.
     """
 
     def respond(

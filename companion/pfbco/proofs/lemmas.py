@@ -1,8 +1,7 @@
-"""Statements of the proof of Theorem 1, with the numbers that they need: estimates, leaders, how far the center is from them, and
-the parts of the regret.
+"""Statements of the proof of Theorem 1: estimates, leaders, tracking errors and the parts of the regret.
 
-All but "Unbiased estimate" and "Regret of the leader" hold on every run, so one violation means an error. Names are ours
-where no number is cited.
+All statements except "Unbiased estimate" and "Regret of the leader" hold on every run, so a single violation is an error. Names
+without a number of the paper are our own.
 Source: Chen, Zhang & Karbasi (2019), proof of Theorem 1.
 Letters: as in ``constants``; R trials, x_t center, y_t = x_t + delta u_t, g_t = (n / delta) f_t(y_t) u_t, x*_t leader.
 """
@@ -32,29 +31,32 @@ from paperlib.pfbco.theory.constants import KAPPA, KAPPA_PRINTED, PAPER, Setting
 from .replay import ROUNDING, Replay, Split
 
 PROOF = f"{PAPER}, proof of Theorem 1"
-TAIL = 11  # from this t on the induction is proved by one inequality, before it by evaluation
+TAIL = 11  # From this t on one inequality proves the induction; smaller t are evaluated.
 
 
 # Estimates ------------------------------------------------------------------------------------------------
 
 
 def one_point(loss: Callable[[Tensor], Tensor], x: Tensor, u: Tensor, delta: float) -> Tensor:
-    """Estimates (n / delta) f(x + delta u) u. ``x``: n; ``u``: N x n, unit vectors. Returns N x n."""
+    """Return the estimates (n / delta) f(x + delta u) u, N x n. ``x``: n; ``u``: N x n, unit vectors."""
     return (x.shape[-1] / delta * loss(x + delta * u)).unsqueeze(1) * u
 
 
 def smoothed_quadratic(square, delta: float, dim: int):
-    """Average of ||.||^2 / 2 over the ball of radius delta about x: ||x||^2 / 2 + delta^2 n / (2 (n + 2)); a linear loss is its own. ``square``: ||x||^2."""
+    """Return the average of ||.||^2 / 2 over the ball of radius delta about x: ||x||^2 / 2 + delta^2 n / (2 (n + 2)).
+
+    A linear loss is equal to its average. ``square``: ||x||^2.
+    """
     return 0.5 * square + 0.5 * delta**2 * dim / (dim + 2)
 
 
 @statement("Smoothing", f"{PROOF}, sharpened")
 def smoothing(values, smoothed, delta: float, grad_bound: float) -> Check:
-    """f <= f^ <= f + delta G, f^ the average over the ball of radius delta: the left side by Jensen, which the paper does not use (E4).
+    """f <= f^ <= f + delta G, where f^ is the average over the ball of radius delta; the left side is Jensen's, which the paper does not use (E4).
 
     Args:
         values: f at some points, any shape.
-        smoothed: f^ there.
+        smoothed: f^ at these points.
     """
     values = np.asarray(values, float)
     return smoothing.statement.check(
@@ -67,7 +69,7 @@ def smoothing(values, smoothed, delta: float, grad_bound: float) -> Check:
 
 @statement("Unbiased estimate", PROOF)
 def unbiased_estimate(estimates, gradient) -> Check:
-    """E (n / delta) f(x + delta u) u = grad f^(x), up to five standard errors a coordinate. ``estimates``: N x n, a sample; ``gradient``: of f^, n."""
+    """E (n / delta) f(x + delta u) u = grad f^(x), up to five standard errors per coordinate. ``estimates``: N x n, a sample; ``gradient``: of f^, n."""
     g = np.asarray(estimates, float)
     error = g.std(0, ddof=1) / len(g) ** 0.5
     return unbiased_estimate.statement.check(
@@ -80,12 +82,12 @@ def unbiased_estimate(estimates, gradient) -> Check:
 
 @statement("Estimate norm", PROOF)
 def estimate_norm(norms, s: Setting, delta) -> Check:
-    """||g_t|| <= n M / delta.
+    """||g_t|| <= n M / delta in every round.
 
     Args:
         norms: R x ... (``probes.gradient_norm``).
         s: n and M.
-        delta: a number, or what broadcasts against ``norms`` where it changes by epoch.
+        delta: a number, or an array that broadcasts against ``norms`` if delta changes between epochs.
     """
     norms = np.asarray(norms, float)
     inputs = {"n": s.dim, "M": float(np.max(s.loss_bound)), "delta": float(np.min(delta))}
@@ -95,9 +97,9 @@ def estimate_norm(norms, s: Setting, delta) -> Check:
 
 @statement("Accumulated estimates", f"{PAPER}, Algorithm 1")
 def accumulated(run: Replay, A) -> Check:
-    """What a learner has added up before round t is eta (g_1 + ... + g_{t-1}), by its points and losses. ``A``: its own, R x T x n."""
+    """A_t = eta (g_1 + ... + g_{t-1}): the learner's sum before round t, compared with its points and losses. ``A``: the learner's, R x T x n."""
     anew = 2 * (run.x[:, :1] - run.free[:, :-1])
-    # of what is added up
+    # Rounding is relative to the numbers that are added up.
     size = run.eta.view(-1, 1) * pad(run.norms.cumsum(1)[:, :-1], (1, 0))
     return accumulated.statement.check(
         "A_t = eta (g_1 + ... + g_{t-1})",
@@ -109,27 +111,27 @@ def accumulated(run: Replay, A) -> Check:
 
 @statement("Feasibility", PROOF)
 def feasibility(distances) -> Check:
-    """x_t lies in (1 - alpha) K and y_t in K: distances up to 1e-9. ``distances``: R x ... (``probes.Feasible``)."""
+    """x_t is in (1 - alpha) K and y_t is in K: both distances are at most 1e-9. ``distances``: R x ... (``probes.Feasible``)."""
     return feasibility.statement.check(
         "dist(x_t, (1 - alpha) K), dist(y_t, K) <= 1e-9", {}, distances, 1e-9
     )
 
 
 # Leaders --------------------------------------------------------------------------------------------------
-# Those of a learner that computes them: of leaders that ``Replay`` computes anew the statements hold by their construction.
+# The leaders are those of a learner that computes them. For leaders recomputed by ``Replay`` the statements hold by construction.
 
 
 @statement("Be the leader", PROOF)
 def be_the_leader(run: Replay, star: Tensor) -> Check:
     """sum g_t (x*_t - z) <= ||z - x_1||^2 / eta + sum g_t (x*_t - x*_{t+1}) for all z in (1 - alpha) K, after every round.
 
-    The z that is worst is the leader after that round, computed anew. ``star``: a learner's leaders, R x (T + 1) x n.
+    The worst z is the leader after that round, which is recomputed. ``star``: a learner's leaders, R x (T + 1) x n.
     """
     z, total = run.leaders[:, 1:], run.g.cumsum(1)
     played = (run.g * star[:, :-1]).sum(2).cumsum(1)
     moved = (run.g * (star[:, :-1] - star[:, 1:])).sum(2).cumsum(1)
     start = ((z - run.x[:, :1]) ** 2).sum(2) / run.eta.view(-1, 1)
-    # of what is added up
+    # Rounding is relative to the numbers that are added up.
     size = (run.norms * torch.linalg.vector_norm(star[:, :-1], dim=2)).cumsum(1)
     return be_the_leader.statement.check(
         "sum g_t (x*_t - z) <= ||z - x_1||^2 / eta + sum g_t (x*_t - x*_{t+1})",
@@ -141,7 +143,7 @@ def be_the_leader(run: Replay, star: Tensor) -> Check:
 
 @statement("Leader's step", PROOF)
 def leader_step(run: Replay) -> Check:
-    """eta ||g_t|| / 2 <= sqrt(2 D^2 sigma_{t+1}), which the induction on h_t uses."""
+    """eta ||g_t|| / 2 <= sqrt(2 D^2 sigma_{t+1}) in every round; the induction on h_t uses it."""
     s = torch.arange(2, run.x.shape[1] + 2, dtype=run.x.dtype) ** -0.4
     return leader_step.statement.check(
         "eta ||g_t|| / 2 <= sqrt(2 D^2 sigma_{t+1})",
@@ -152,7 +154,7 @@ def leader_step(run: Replay) -> Check:
 
 
 def _moves(run: Replay, star: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """g_t (x*_t - x*_{t+1}), ||x*_t - x*_{t+1}||, each R x T, and eta, R x 1."""
+    """Return g_t (x*_t - x*_{t+1}) and ||x*_t - x*_{t+1}||, each R x T, and eta, R x 1."""
     move = star[:, :-1] - star[:, 1:]
     return (run.g * move).sum(2), torch.linalg.vector_norm(move, dim=2), run.eta.view(-1, 1)
 
@@ -172,10 +174,10 @@ def lemma_6(run: Replay, star: Tensor) -> Check:
 
 @statement("Lemma 6, sharp", f"{PAPER}, Lemma 6, sharpened")
 def lemma_6_sharp(run: Replay, star: Tensor) -> Check:
-    """g_t (x*_t - x*_{t+1}) <= eta ||g_t||^2 / 2 and ||x*_t - x*_{t+1}|| <= eta ||g_t|| / 2: four times better (E3). ``star``: as there."""
+    """g_t (x*_t - x*_{t+1}) <= eta ||g_t||^2 / 2 and ||x*_t - x*_{t+1}|| <= eta ||g_t|| / 2: the constant is a quarter of Lemma 6's (E3). ``star``: as for ``lemma_6``."""
     gain, step, eta = _moves(run, star)
     bound = torch.stack([eta * run.norms**2 / 2, eta * run.norms / 2], 2)
-    # of what is subtracted, times leaders of order 1
+    # Rounding is relative to the numbers that are subtracted, times leaders of order 1.
     size = torch.stack([run.norms, torch.ones_like(run.norms)], 2)
     return lemma_6_sharp.statement.check(
         "g_t (x*_t - x*_{t+1}) <= eta ||g_t||^2 / 2, ||x*_t - x*_{t+1}|| <= eta ||g_t|| / 2",
@@ -190,9 +192,10 @@ def lemma_6_sharp(run: Replay, star: Tensor) -> Check:
 
 
 def worst_tracking(horizon: int, c: float = 1.0, rule: str = "corrected") -> np.ndarray:
-    """H_t / sigma_t for t = 1, ..., T: the largest that h_t / (D^2 sigma_t) can be by the one-step inequality, T numbers.
+    """Return H_t / sigma_t for t = 1, ..., T: the largest h_t / (D^2 sigma_t) that the one-step inequality allows, T numbers.
 
-    sqrt(H_{t+1}) = b / 2 + sqrt((1 - sigma_t) H_t + sigma_t^2 + b^2 / 4), H_1 = 0 (E2). b is ``estimate_step``.
+    The recursion is sqrt(H_{t+1}) = b / 2 + sqrt((1 - sigma_t) H_t + sigma_t^2 + b^2 / 4) with H_1 = 0 (E2); b is
+    ``estimate_step``.
     """
     b, H = estimate_step(horizon, c, rule), np.zeros(horizon)
     step = step_size(np.arange(1.0, horizon + 1))
@@ -202,26 +205,28 @@ def worst_tracking(horizon: int, c: float = 1.0, rule: str = "corrected") -> np.
 
 
 def estimate_step(horizon: int, c: float, rule: str) -> float:
-    """b = eta n M / (delta D), how far one estimate can move the leader, in units of D / 2.
+    """Return b = eta n M / (delta D), the largest distance by which one estimate moves the leader, in units of D / 2.
 
-    T^{-3/5} / sqrt(2), whatever c; with the printed learning rate, rule "paper", T^{-3/5} / (sqrt(2) c), c in the unit of D and r (E1).
+    With the corrected learning rate b is T^{-3/5} / sqrt(2) for every c. With the printed rate, rule "paper", it is
+    T^{-3/5} / (sqrt(2) c), with c in the unit of D and r (E1).
     """
     return horizon**-0.6 / math.sqrt(2) / (c if rule == "paper" else 1.0)
 
 
 def kappa_infinity(c: float) -> float:
-    """What ``worst_tracking`` of the printed rate goes to as T grows, c in the unit of D and r (E1).
+    """Return the limit of ``worst_tracking`` with the printed rate as T grows; c is in the unit of D and r (E1).
 
-    s^2 with s = (a + sqrt(a^2 + 4)) / 2, a = 1 / (sqrt(2) c): 2 for c = 1, and more below.
+    The limit is s^2 with s = (a + sqrt(a^2 + 4)) / 2 and a = 1 / (sqrt(2) c). It is 2 for c = 1, and larger for smaller c.
     """
     a = 1 / (math.sqrt(2) * c)
     return ((a + math.sqrt(a**2 + 4)) / 2) ** 2
 
 
 def induction_margin(t, kappa: float = KAPPA):
-    """psi(t) - (t + 1)^{-3/5} / sqrt(2): the induction goes from t to t + 1 where this is at least 0, since b <= (t + 1)^{-3/5} / sqrt(2).
+    """Return psi(t) - (t + 1)^{-3/5} / sqrt(2); the induction step from t to t + 1 holds where this margin is at least 0.
 
-    psi(t) = [kappa (sigma_{t+1} - sigma_t) + (kappa - 1) sigma_t^2] / sqrt(kappa sigma_{t+1}) is what b may be for one step.
+    psi(t) = [kappa (sigma_{t+1} - sigma_t) + (kappa - 1) sigma_t^2] / sqrt(kappa sigma_{t+1}) is the largest b that one step
+    allows, and b <= (t + 1)^{-3/5} / sqrt(2).
     ``t``: a number or an array.
     """
     now, after = step_size(np.asarray(t, float)), step_size(np.asarray(t, float) + 1)
@@ -230,17 +235,18 @@ def induction_margin(t, kappa: float = KAPPA):
 
 
 def tail_margin(t: float, kappa: float = KAPPA) -> float:
-    """(kappa - 1) - .4 kappa t^{-3/5} - sqrt(kappa / 2): where at least 0, ``induction_margin`` is so from t on.
+    """Return (kappa - 1) - 0.4 kappa t^{-3/5} - sqrt(kappa / 2); if it is at least 0, so is ``induction_margin`` from t on.
 
-    By sigma_t - sigma_{t+1} <= .4 t^{-7/5}.
+    The reason is sigma_t - sigma_{t+1} <= 0.4 t^{-7/5}.
     """
     return kappa - 1 - 0.4 * kappa * t**-0.6 - math.sqrt(kappa / 2)
 
 
 def induction_polynomial(t, factor: float = 3.0):
-    """-4 t^{2/5} (t+1)^{2/5} + 4 t^{4/5} - 2 t^{1/5} (t+1)^{1/5} + factor (t+1)^{2/5}, which the paper's induction needs to be at least 0.
+    """Return -4 t^{2/5} (t+1)^{2/5} + 4 t^{4/5} - 2 t^{1/5} (t+1)^{1/5} + factor (t+1)^{2/5}.
 
-    True with the printed 3; the right smoothness of F_t puts 2 there, with which it is below 0 for all t (E2). ``t``: a number or an array.
+    The paper's induction needs it to be at least 0. This is true with the printed factor 3. The correct smoothness of F_t gives
+    the factor 2, and then it is below 0 for all t (E2). ``t``: a number or an array.
     """
     t = np.asarray(t, float)
     p, q = t**0.2, (t + 1) ** 0.2
@@ -258,17 +264,17 @@ def _tracking(of: Statement, ratios, kappa: float) -> Check:
 
 @statement("Tracking", f"{PROOF}, corrected")
 def tracking(ratios) -> Check:
-    """h_t <= 2.3 D^2 sigma_t and ||x_t - x*_t|| <= sqrt(2.3) D t^{-1/5}, with the corrected rate (E1, E2).
+    """h_t <= 2.3 D^2 sigma_t and ||x_t - x*_t|| <= sqrt(2.3) D t^{-1/5}, with the corrected learning rate (E1, E2).
 
-    It is about sets whose oracle is their own. ``ratios``: h_t / (D^2 sigma_t) and ||x_t - x*_t|| / (D t^{-1/5}), R x ... x 2
-    (``probes.tracking_ratios``, largest so far).
+    It requires a set with its exact oracle. ``ratios``: h_t / (D^2 sigma_t) and ||x_t - x*_t|| / (D t^{-1/5}), R x ... x 2
+    (``probes.tracking_ratios``, maxima so far).
     """
     return _tracking(tracking.statement, ratios, KAPPA)
 
 
 @statement("Tracking, printed", PROOF)
 def tracking_printed(ratios) -> Check:
-    """h_t <= 2 D^2 sigma_t: its proof halves the smoothness of F_t (E2), so that it is reported, not judged. ``ratios``: as for ``tracking``."""
+    """h_t <= 2 D^2 sigma_t: reported only, not judged, because its proof halves the smoothness of F_t (E2). ``ratios``: as for ``tracking``."""
     found = _tracking(tracking_printed.statement, ratios, KAPPA_PRINTED)
     return change_kind(Reported, found, remark=HALF)
 
@@ -277,7 +283,7 @@ def tracking_printed(ratios) -> Check:
 def tracking_recursion(
     horizons: Sequence[int], c: float = 1.0, rule: str = "corrected", kappa: float = KAPPA
 ) -> Check:
-    """The worst that the one-step inequality allows, sup_{t <= T} H_t / sigma_t, is at most kappa: false for 2, and for the printed rate with c < 1."""
+    """sup_{t <= T} H_t / sigma_t <= kappa, where H_t is the worst case of the one-step inequality; false for kappa = 2, and for the printed rate with c < 1."""
     return tracking_recursion.statement.check(
         "sup_{t <= T} H_t / sigma_t <= kappa",
         {"T": list(map(int, horizons)), "c": c, "rule": rule, "kappa": kappa},
@@ -288,7 +294,7 @@ def tracking_recursion(
 
 @statement("Tracking, induction", f"{PROOF}, corrected")
 def tracking_induction(kappa: float = KAPPA) -> Check:
-    """(t + 1)^{-3/5} / sqrt(2) <= psi(t) for all t >= 1: by evaluation up to t = 10, then by one inequality that holds from t = 11 on."""
+    """(t + 1)^{-3/5} / sqrt(2) <= psi(t) for all t >= 1: evaluated up to t = 10, then implied by one inequality that holds from t = 11 on."""
     early = induction_margin(np.arange(1, TAIL), kappa)
     margins = np.append(early, tail_margin(TAIL, kappa))
     return tracking_induction.statement.check(
@@ -298,7 +304,7 @@ def tracking_induction(kappa: float = KAPPA) -> Check:
 
 @statement("Polynomial", PROOF)
 def polynomial(horizon: int = 10**6, factor: float = 3.0) -> Check:
-    """0 <= -4 t^{2/5} (t+1)^{2/5} + 4 t^{4/5} - 2 t^{1/5} (t+1)^{1/5} + 3 (t+1)^{2/5}, t <= T: true, but with the right smoothness the 3 is a 2, and it is false."""
+    """0 <= -4 t^{2/5} (t+1)^{2/5} + 4 t^{4/5} - 2 t^{1/5} (t+1)^{1/5} + 3 (t+1)^{2/5} for t <= T: true as printed; false with the correct smoothness, which gives 2 instead of 3."""
     return polynomial.statement.check(
         "0 <= polynomial in t^{1/5}, (t + 1)^{1/5}",
         {"T": horizon, "factor": factor},
@@ -308,13 +314,13 @@ def polynomial(horizon: int = 10**6, factor: float = 3.0) -> Check:
 
 
 def steps_total(horizon: int) -> float:
-    """sum_{t <= T} t^{-1/5}."""
+    """Return sum_{t <= T} t^{-1/5}."""
     return float((np.arange(1, horizon + 1) ** -0.2).sum())
 
 
 @statement("Sum of steps", PROOF)
 def sum_of_steps(horizons: Sequence[int]) -> Check:
-    """sum_{t <= T} t^{-1/5} <= (5 / 4) T^{4/5}."""
+    """sum_{t <= T} t^{-1/5} <= (5 / 4) T^{4/5} for every horizon T."""
     return sum_of_steps.statement.check(
         "sum t^{-1/5} <= (5 / 4) T^{4/5}",
         {"T": list(map(int, horizons))},
@@ -324,16 +330,19 @@ def sum_of_steps(horizons: Sequence[int]) -> Check:
 
 
 def rule_of_thumb(s: Setting) -> float:
-    """(n D / (sqrt(2) c))^5: Theorem 1 is vacuous before, because of its first term alone."""
+    """Return (n D / (sqrt(2) c))^5; Theorem 1 is vacuous at smaller horizons, because of its first term alone."""
     return (s.dim * float(np.max(s.diameter)) / (math.sqrt(2) * s.c)) ** 5
 
 
-# What the regret is made of -------------------------------------------------------------------------------
+# Parts of the regret -------------------------------------------------------------------------------------
 
 
 @statement("Decomposition", PROOF)
 def decomposition(parts: Split, s: Setting, horizon: int) -> Check:
-    """The regret that ``play`` counted is the sum of its parts: exploring is at most delta G T, tracking sqrt(kappa) (5 / 4) D G T^{4/5}, shrinking alpha R G T. Linear losses."""
+    """For linear losses the regret is the sum of its parts: exploration <= delta G T, tracking <= sqrt(kappa) (5 / 4) D G T^{4/5}, shrinking <= alpha R G T.
+
+    The regret is the one that ``play`` counted, not one recomputed from the parts.
+    """
     T, G = horizon, s.grad_bound
     regret, explore, track, leader, shrink = (np.asarray(part, float) for part in parts)
     missing = np.abs(regret - (explore + track + leader + shrink))
@@ -353,9 +362,10 @@ def decomposition(parts: Split, s: Setting, horizon: int) -> Check:
 
 @statement("Regret of the leader", PROOF)
 def leader_regret(parts: Split, s: Setting, horizon: int) -> Check:
-    """E sum f_t(x*_t) - f_t(z) <= D^2 / eta + (eta / 2) n^2 M^2 T / delta^2: the upper 99 % limit of the mean over trials. Linear losses.
+    """E sum f_t(x*_t) - f_t(z) <= D^2 / eta + (eta / 2) n^2 M^2 T / delta^2 for linear losses, tested by the upper 99 % limit of the mean over trials.
 
-    Points of (1 - alpha) K differ in loss by at most (1 - alpha) D G: where the bound is no less a round, it is vacuous.
+    The losses of two points of (1 - alpha) K differ by at most (1 - alpha) D G. If the bound per round is at least this, it is
+    vacuous.
     """
     bound = theory.leader_coefficients(s).at(horizon)
     most = (1 - s.unit * horizon**-0.2) * s.diameter * s.grad_bound * horizon

@@ -1,10 +1,11 @@
-"""One epoch as it was played, with its estimates and leaders recomputed; the parts of its regret; and Algorithm 1 line by line.
+"""One recorded epoch with its estimates and leaders recomputed, the parts of its regret, and Algorithm 1 line by line.
 
-The bounds of the proof leave room: a learner that observes a loss too early, regularizes half as much or takes a tenth of each
-step stays within them. Therefore the statements here are equalities, up to rounding, of what was recorded of the learner itself.
+The bounds of the proof have slack. For example, a learner that uses a loss one round too early, halves the regularizer or takes a
+tenth of each step still satisfies them. Therefore the statements here are equalities, up to rounding, between recorded values of
+the learner.
 Source: Chen, Zhang & Karbasi (2019), Algorithm 1 and the proof of Theorem 1.
 Letters: as in ``constants``; R trials, x_t center, y_t = x_t + delta u_t, g_t = (n / delta) f_t(y_t) u_t, x*_t = argmin over
-(1 - alpha) K of F_t, the leader; v_t where the oracle sends x_t.
+(1 - alpha) K of F_t, the leader; v_t the minimizer that the oracle returns for grad F_t(x_t).
 """
 
 import math
@@ -28,14 +29,14 @@ ALGORITHM = f"{PAPER}, Algorithm 1"
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """One epoch as it was played; estimates and leaders are computed anew from it.
+    """One recorded epoch; estimates and leaders are recomputed from it.
 
     Attributes:
-        cset: the set, normalized.
+        cset: the set, in normalized coordinates.
         x: centers x_1, ..., x_T, R x T x n.
-        y: points played, R x T x n.
-        loss: as the learner heard it, R x T.
-        eta, delta, alpha: 1 or R.
+        y: played points, R x T x n.
+        loss: the losses that the learner observed, R x T.
+        eta, delta, alpha: constants of the epoch, 1 or R each.
     """
 
     cset: ConvexSet
@@ -48,10 +49,10 @@ class Replay:
 
     @classmethod
     def of(cls, trace: Trace, cset: ConvexSet) -> "Replay":
-        """From a trace of one epoch on this set, recorded with the probes ``KEPT`` in every round.
+        """Return the epoch of a trace on this set, recorded with the probes ``KEPT`` in every round.
 
         Raises:
-            ValueError: rounds are missing.
+            ValueError: the trace lacks rounds.
         """
         if len(trace.rounds) != trace.rounds[-1]:
             raise ValueError(
@@ -93,29 +94,30 @@ class Replay:
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """For a check."""
+        """Inputs of a check: T, n, and the largest eta, delta and alpha."""
         largest = {name: float(getattr(self, name).max()) for name in ("eta", "delta", "alpha")}
         return {"T": self.x.shape[1], "n": self.cset.dim} | largest
 
 
 class Split(NamedTuple):
-    """Regret of a run with linear losses and its four parts, R each."""
+    """Regret of a run with linear losses, and its four parts, R each."""
 
-    regret: Tensor  # sum f_t(y_t) - f_t(x*), as counted by who played
-    explore: Tensor  # sum f_t(y_t) - f_t(x_t), of mean 0
+    regret: Tensor  # sum f_t(y_t) - f_t(x*), as counted by ``play``
+    explore: Tensor  # sum f_t(y_t) - f_t(x_t), with mean 0
     tracking: Tensor  # sum f_t(x_t) - f_t(x*_t)
     leader: Tensor  # sum f_t(x*_t) - f_t(z), z the projection of the best point on (1 - alpha) K
     shrink: Tensor  # sum f_t(z) - f_t(x*)
 
 
 def split(run: Replay, a: Tensor, best: Tensor, regret: Any) -> Split:
-    """The parts for f_t(y) = <a_t, y>.
+    """Return the parts of the regret for linear losses f_t(y) = <a_t, y>.
 
     Args:
         run: the epoch.
         a: R x T x n, or R x 1 x n.
         best: x*, R x n.
-        regret: as counted while it was played, R: summed up anew from points it would be the sum of its parts whatever happened.
+        regret: regret as counted during the run, R. Recomputed from the points, it would equal the sum of its parts by
+            construction.
     """
     z, star = run.cset.project(best, 1 - run.alpha).unsqueeze(1), run.leaders[:, :-1]
     total = lambda move: (a * move).sum((1, 2))
@@ -133,7 +135,7 @@ def split(run: Replay, a: Tensor, best: Tensor, regret: Any) -> Split:
 
 @statement("Rates", f"{PAPER}, Theorem 1, corrected")
 def rates(run: Replay, s: Setting) -> Check:
-    """eta = c D / (sqrt(2) n M) T^{-4/5}, delta = c T^{-1/5} and alpha = delta / r, as the learner had them (E1)."""
+    """eta = c D / (sqrt(2) n M) T^{-4/5}, delta = c T^{-1/5} and alpha = delta / r, in the learner's state (E1)."""
     T, of = run.x.shape[1], lambda x: torch.as_tensor(x, dtype=run.x.dtype).expand(len(run.x))
     delta = of(s.c * T**-0.2)
     eta = of(s.c * s.diameter / (math.sqrt(2) * s.dim * s.loss_bound) * T**-0.8)
@@ -149,9 +151,9 @@ def rates(run: Replay, s: Setting) -> Check:
 
 @statement("Exploration step", f"{ALGORITHM}, line 5")
 def exploration_step(run: Replay) -> Check:
-    """||y_t - x_t|| = delta."""
+    """||y_t - x_t|| = delta in every round."""
     length, delta = torch.linalg.vector_norm(run.y - run.x, dim=2), run.delta.view(-1, 1)
-    # of what is subtracted
+    # Rounding is relative to the numbers that are subtracted.
     size = delta + torch.linalg.vector_norm(run.x, dim=2)
     return exploration_step.statement.check(
         "||y_t - x_t|| = delta", run.inputs, (length - delta).abs(), ROUNDING * size
@@ -175,7 +177,7 @@ def frank_wolfe_step(run: Replay, end: Tensor) -> Check:
     least = [keep.unsqueeze(1) * cset.lmo(g) for g in gradient.unbind(1)]
     above = ((v - torch.stack(least, 1)) * gradient).sum(2)
     outside = [torch.linalg.vector_norm(z - cset.project(z, keep), dim=1) for z in v.unbind(1)]
-    # of what is added up and, divided by sigma_t, subtracted
+    # Rounding is relative to the numbers that are added up and, after division by sigma_t, subtracted.
     added = run.eta.view(-1, 1) * pad(run.norms.cumsum(1)[:, :-1], (1, 0))
     size = torch.linalg.vector_norm(gradient, dim=2) + added
     R = cset.R.view(-1, 1)

@@ -1,6 +1,6 @@
-"""What learners share that estimate a gradient from one loss a round: g = (n / delta) f(x + delta u) u.
+"""Base class of the learners that estimate a gradient from one loss per round: g = (n / delta) f(x + delta u) u.
 
-Source: Chen, Zhang & Karbasi (2019), Algorithm 1; the options beyond it are marked "practical", and no theorem covers them.
+Source: Chen, Zhang & Karbasi (2019), Algorithm 1. Options marked "practical" are not in the paper, and no theorem covers them.
 Shapes: R trials, n dimensions.
 """
 
@@ -28,11 +28,12 @@ from ...learners.wrapper import Wrapper
 from ...maths.sets import check_oracle
 from ..model import LossMoments, Task
 
-LARGEST_BOUND = 1e200  # on losses, whose unit is the user's: they enter by their ratio to it
+# Loss bounds have a wide range, because losses may have any unit: a learner uses only their ratio to the bound.
+LARGEST_BOUND = 1e200
 
 
 class EpochConstants(NamedTuple):
-    """Constants of a run of known horizon."""
+    """Constants of an epoch, whose horizon is known."""
 
     delta: Tensor  # 1 or R, exploration radius
     alpha: Tensor  # 1 or R: iterates stay in (1 - alpha) K
@@ -40,32 +41,34 @@ class EpochConstants(NamedTuple):
 
 
 class OnePointState(NamedTuple):
-    """Where a learner stands; ``A`` = eta times the sum of the estimates."""
+    """State of a one-point learner; ``A`` is eta times the sum of the estimates."""
 
     x: Tensor  # R x n, center iterate
-    x1: Tensor  # R x n, where the epoch began
+    x1: Tensor  # R x n, the first center of the epoch
     A: Tensor  # R x n
     eta: Tensor  # 1 or R
     delta: Tensor  # 1 or R
     alpha: Tensor  # 1 or R
-    rounds: int  # t - 1, rounds of this epoch
+    rounds: int  # t - 1, finished rounds of this epoch
     heard: LossMoments
 
 
 @frozen_dataclass
 class OnePoint:
-    """Settings of a learner that hears one loss a round.
+    """Hyper-parameters and shared methods of a learner that observes one loss per round.
 
-    A subclass gives ``constants(task, horizon, bound)``, an ``EpochConstants``, with M in ``bound``, 1 or R; and ``update``.
+    A subclass defines ``update`` and ``constants(task, horizon, bound)``. The latter returns an ``EpochConstants``; ``bound`` is
+    M, 1 or R.
 
     Attributes:
-        c: exploration scale in units of the inscribed radius, in (0, 1] where horizons begin with 1.
+        c: exploration scale in units of the inscribed radius; in (0, 1] if the first horizon is 1, as in ``Doubling``.
         start: x_1 in normalized coordinates, n numbers; None: 0.
-        baseline: practical: the mean of all earlier losses is subtracted from a loss; the estimate stays unbiased.
-        scale: M in the learning rate: "task", the given bound; practical: "spread", the standard deviation of
-            earlier losses, refreshed where an epoch begins; or a number.
-        warm_start: practical: an epoch begins where the last one ended.
-        sham: control that learns nothing: the loss, less the baseline, is multiplied by a random sign.
+        baseline: practical. The mean of all earlier losses is subtracted from each loss; the estimate stays unbiased.
+        scale: M in the learning rate. "task" is the given bound. Practical values are "spread", the standard deviation of
+            the earlier losses, which is updated at the start of each epoch, or a number.
+        warm_start: practical. Each epoch starts at the last center of the previous epoch.
+        sham: sign-flipped feedback, a negative control. The loss minus the baseline is multiplied by a random sign, so it
+            carries no information.
 
     Raises:
         ValueError: a value out of range.
@@ -78,8 +81,9 @@ class OnePoint:
     warm_start: bool = fields.one_of((False, True), False)
     sham: bool = fields.one_of((False, True), False)
     wants = "loss"
-    tags = Tags(own_actions=False)  # a loss is credited to the direction that was drawn
-    projects = False  # whether it projects on the set
+    # A loss is attributed to the direction that the learner drew, so it cannot be for another action.
+    tags = Tags(own_actions=False)
+    projects = False  # whether the learner projects on the set
 
     def __post_init__(self):
         if isinstance(self.scale, str):
@@ -90,10 +94,12 @@ class OnePoint:
             check_coordinates("start", self.start)
 
     def validate(self, task: Task, action: Tensor | None, loss: Tensor | None) -> None:
-        """Check bounds, the starting point, the action's shape, and that the set can be projected on where that is needed.
+        """Check the bounds, the starting point and the action's shape, and that the set has a projection if one is needed.
 
         Raises:
-            ValueError: a bound that is not finite and above 0, a start or an action of another dimension than the set's, or a set known by its oracle alone.
+            ValueError: a bound that is not finite and above 0; a start or an action whose dimension differs from the set's; a
+                set given by its oracle only, where a projection is needed; or a scale or a loss that is out of proportion to
+                the bound.
         """
         check_task(task)
         check_positive(
@@ -121,7 +127,7 @@ class OnePoint:
     def caution(
         self, task: Task, horizon: int | None = None, observed: Observed | None = None
     ) -> str | None:
-        """Warn of a loss beyond the given bound M, which the learning rate takes for granted."""
+        """Warn of a loss beyond the given bound M, because the learning rate relies on this bound."""
         if observed is None or self.scale != "task":
             return None
         M = task.loss_bound
@@ -130,21 +136,22 @@ class OnePoint:
     def init(
         self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs
     ) -> OnePointState:
-        """At x_1, with nothing heard.
+        """Return the first state, at x_1 and without losses.
 
         Raises:
             ValueError: no horizon, an exploration radius above r, or a start outside (1 - alpha) K.
-            RuntimeError: an oracle whose set is not between its balls.
+            RuntimeError: the oracle's set does not lie between its inner and outer balls.
         """
         check_inputs(self, task, horizon)
         x1 = self._first(torch.zeros(trials, task.cset.dim, **tkwargs))
         state = self._begin(task, horizon, x1, LossMoments.none(trials, **tkwargs))
+        # Tensors on the meta device have no values to check.
         if state.x.device.type != "meta":
             self._feasible(state, task, horizon)
         return state
 
     def restart(self, state: OnePointState, task: Task, horizon: int, draw: Draw) -> OnePointState:
-        """A new epoch: all is reset but for what was heard, and x_1 with ``warm_start``."""
+        """Start a new epoch: reset everything except the moments of the losses and, with ``warm_start``, the center."""
         x1 = state.x if self.warm_start else self._first(torch.zeros_like(state.x))
         return self._begin(task, horizon, x1, state.heard)
 
@@ -156,7 +163,7 @@ class OnePoint:
         return OnePointState(x1, x1, torch.zeros_like(x1), eta, delta, alpha, 0, heard)
 
     def bound(self, task: Task, heard: LossMoments) -> Tensor:
-        """M of the learning rate, 1 or R."""
+        """Return M of the learning rate, 1 or R."""
         if self.scale == "spread":
             return heard.spread()
         if self.scale == "task":
@@ -164,12 +171,13 @@ class OnePoint:
         return torch.full_like(task.loss_bound, self.scale)
 
     def _feasible(self, state: OnePointState, task: Task, horizon: int) -> None:
-        """The horizon that comes first has the largest alpha: what is allowed there is so for all."""
+        """Raise ValueError if alpha or the start is out of range; the first horizon has the largest alpha, so one check suffices."""
         alpha = float(state.alpha.max())
         if alpha > 1 + 1e-12:
             raise ValueError(
                 f"c={self.c!r}: alpha = {alpha:g} at horizon {horizon}; allowed: exploration up to the inscribed radius {task.cset.r:g}, alpha up to 1"
             )
+        # From a start outside (1 - alpha) K the exploration could leave K.
         if self.start is not None:
             away = (state.x - task.cset.project(state.x, 1 - state.alpha)).abs().max()
             if float(away) > norm_slack(task.cset.dim) * float(task.cset.R.max()):
@@ -178,35 +186,37 @@ class OnePoint:
                 )
 
     def select(self, state: OnePointState, task: Task, draw: Draw) -> tuple[Tensor, OnePointState]:
-        """y = x + delta u. Returns R x n."""
+        """Return the point y = x + delta u, R x n, with u uniform on the unit sphere."""
+        # Line 5 of Algorithm 1. ``estimate`` draws the same u again from this round's streams.
         u = draw.sphere("direction", task.cset.dim)
         return torch.addcmul(state.x, state.delta.unsqueeze(1), u), state
 
     def estimate(
         self, state: OnePointState, task: Task, loss: Tensor, draw: Draw
     ) -> tuple[Tensor, LossMoments]:
-        """eta g for g = (n / delta) f u, R x n, and the moments with this loss."""
+        """Return eta g for g = (n / delta) f u, R x n, and the moments including this loss."""
         n, signal = task.cset.dim, loss
-        # The mean of earlier losses does not depend on u_t, and E u_t = 0: the estimate stays unbiased.
+        # The mean of earlier losses does not depend on u_t, and E u_t = 0. Therefore the estimate stays unbiased.
         if self.baseline:
             signal = signal - state.heard.mean
-        # A random sign leaves no information in the loss, and the length of the estimate as it is.
+        # A random sign removes the information in the loss, but keeps the norm of the estimate.
         if self.sham:
             signal = torch.where(draw.uniform("sham") < 0.5, signal, -signal)
+        # Line 7 of Algorithm 1, scaled by eta, because sums of g itself reach 1e9 in matrix completion.
         step = (state.eta * signal * (n / state.delta)).unsqueeze(1) * draw.sphere("direction", n)
         return step, state.heard.hear(loss, task.loss_bound)
 
     def report(self, state: OnePointState) -> dict[str, Tensor]:
-        """``above``: losses beyond M, R."""
+        """Return ``above``, the number of losses beyond M, R."""
         return {"above": state.heard.above}
 
 
 def check_inputs(learner: Any, task: Task, horizon: int | None) -> None:
-    """What every learner of known horizon asks for before its first round.
+    """Check the inputs of a learner that needs a horizon, before its first round.
 
     Raises:
         ValueError: no horizon.
-        RuntimeError: an oracle whose set is not between its balls.
+        RuntimeError: the oracle's set does not lie between its inner and outer balls.
     """
     if horizon is None:
         raise ValueError(
@@ -217,7 +227,7 @@ def check_inputs(learner: Any, task: Task, horizon: int | None) -> None:
 
 
 def check_task(task: Any) -> None:
-    """Raise ValueError for a context that is no ``Task``, or whose set or bound on gradients is out of range."""
+    """Raise ValueError if the context is not a ``Task``, or if its diameter or gradient bound is out of range."""
     if not isinstance(task, Task):
         raise_invalid("context", task, "a Task, of a set of paperlib.maths and two bounds")
     check_positive("grad_bound", task.grad_bound, by_trial=True)
@@ -225,7 +235,7 @@ def check_task(task: Any) -> None:
 
 
 def check_point(task: Task, action: Tensor) -> None:
-    """Check that actions are points of the set's space, R x n, finite."""
+    """Check that actions are finite points of the set's space, R x n."""
     if action.shape[1:] != (task.cset.dim,):
         raise ValueError(
             f"action: shape {tuple(action.shape[1:])}; allowed: a point of {task.cset.dim} numbers"
@@ -234,31 +244,38 @@ def check_point(task: Task, action: Tensor) -> None:
 
 
 def practical(learner: OnePoint, warm_start: bool = True) -> OnePoint:
-    """The learner with a baseline, and M from the spread of the losses.
+    """Return the learner with a baseline and with M set to the standard deviation of the losses.
 
-    Losses may have any unit and zero within double precision: a spread below 1e-12, or below 1e-12 of the mean, counts as none
-    (then M = 1), and squares overflow where losses are above 1e150.
+    The losses may have any unit and any offset within double precision. If their standard deviation is at most 1e-12 of their
+    mean, it counts as 0, and M = 1. Squares can overflow if losses are above 1e150.
+
+    Examples:
+        >>> from paperlib.pfbco import PFBCO, BallLinear, Doubling, practical
+        >>> from paperlib.play import play
+        >>> trace = play(Doubling(practical(PFBCO(0.5))), BallLinear(2), horizon=255, trials=10)
+        >>> round(float(trace.last().mean()) / 255, 1)  # regret per round; PFBCO(0.5) itself has 0.8
+        0.3
     """
     return replace(learner, baseline=True, scale="spread", warm_start=warm_start)
 
 
 class RememberedState(NamedTuple):
-    """The base's state, and what its centers came to."""
+    """State of the base, with the sum, the last value and the mean of its centers."""
 
     base: OnePointState
     total: Tensor  # R x n, sum of the centers of this epoch
-    last: Tensor  # R x n, where the last finished epoch ended; before the first, x_1
-    mean: Tensor  # R x n, mean of its centers; before the first, x_1
+    last: Tensor  # R x n, last center of the last finished epoch; before that, x_1
+    mean: Tensor  # R x n, mean of the centers of that epoch; before that, x_1
 
     def so_far(self) -> tuple[Tensor, Tensor]:
-        """The center, and the mean of the centers, of the epoch that is running; R x n each."""
+        """Return the center of the current epoch and the mean of its centers; R x n each."""
         rounds = self.base.rounds
         return self.base.x, self.total / rounds if rounds else self.base.x
 
 
 @frozen_dataclass
 class Remembering(Wrapper):
-    """Plays as its base and remembers the centers of its last finished epoch. To stand within ``Doubling``.
+    """Play as the base and store the centers of its last finished epoch. Use it inside ``Doubling``.
 
     Attributes:
         base: a learner whose state has a center ``x`` and counts the ``rounds`` of its epoch.
@@ -267,27 +284,27 @@ class Remembering(Wrapper):
     def init(
         self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs
     ) -> RememberedState:
-        """The base's, with nothing finished."""
+        """Return the first state of the base, before any finished epoch."""
         state = self.base.init(trials, task, horizon, draw, **tkwargs)
         return RememberedState(state, torch.zeros_like(state.x), state.x, state.x)
 
     def select(
         self, state: RememberedState, task: Task, draw: Draw
     ) -> tuple[Tensor, RememberedState]:
-        """The base's choice."""
+        """Return the base's choice."""
         action, base = self.base.select(state.base, task, draw)
         return action, state._replace(base=base)
 
     def update(
         self, state: RememberedState, task: Task, action: Tensor, feedback: Tensor, draw: Draw
     ) -> RememberedState:
-        """The base hears; the center of the round is added up."""
+        """Update the base, and add the center of the round to the sum."""
         base = self.base.update(state.base, task, action, feedback, draw)
         return state._replace(base=base, total=state.total + state.base.x)
 
     def restart(
         self, state: RememberedState, task: Task, horizon: int, draw: Draw
     ) -> RememberedState:
-        """A new epoch of the base; what the old one came to is kept."""
+        """Start a new epoch of the base; store the last center and the mean of the old one."""
         base = self.base.restart(state.base, task, horizon, draw)
         return RememberedState(base, torch.zeros_like(state.total), *state.so_far())

@@ -1,8 +1,9 @@
 """Convex quadratic losses over random polytopes: Figure 1a.
 
-Source: Chen, Zhang & Karbasi (2019), quadratic programming; dimension and number of rows are ours, the paper does not say.
-Departure: the origin is a vertex of the paper's polytope, so that no ball around it lies inside, however it is shrunk; the
-polytope is moved to its Chebyshev center instead (E9). M and G are those of the very losses of a trial (E12).
+Source: Chen, Zhang & Karbasi (2019), quadratic programming; the paper does not state the dimension and the number of rows, so we
+chose them.
+Departure: the origin is a vertex of the paper's polytope. Therefore no ball around the origin fits inside, even after shrinking.
+We move the polytope to its Chebyshev center instead (E9). M and G are computed from the losses of each trial (E12).
 Shapes: R trials, T rounds, n dimensions, m rows of A, V vertices.
 """
 
@@ -23,13 +24,13 @@ from ...maths.polytopes import MOST, Polytope, polytope
 from ...maths.sets import support_function
 from ..model import Task
 
-ROUNDS = 512  # drawn at a time
-NUMBERS = 1 << 21  # at a time in a table of vertices by rounds
-KEPT = 8  # tasks
+ROUNDS = 512  # coefficients are drawn in blocks of this many rounds
+NUMBERS = 1 << 21  # largest number of entries of a table of vertices by rounds
+KEPT = 8  # cached tasks
 
 
 class PolytopeInstance(NamedTuple):
-    """The polytopes with M and G."""
+    """The polytopes of the trials, with M and G."""
 
     task: Task
     streams: Streams
@@ -37,18 +38,27 @@ class PolytopeInstance(NamedTuple):
 
 @frozen_dataclass
 class QuadraticPolytope:
-    """f_t(x) = x^T G_t^T G_t x / 2 + w_t^T x over {0 <= x <= 1, A x <= 1}, in coordinates y with x = center + rho y.
+    """Quadratic programming of Figure 1a: f_t(x) = x^T G_t^T G_t x / 2 + w_t^T x over {0 <= x <= 1, A x <= 1}.
 
-    Per trial A is uniform on [0, 1] (purpose "problem"); G_t, n x n, and w_t are standard normal, fresh each round (purpose
-    "loss", w_t in the last column). E f_t(x) = n ||x||^2 / 2, least at the vertex x = 0. ``gap`` is the plain loss.
+    Points are in coordinates y with x = center + rho y. In each trial A is uniform on [0, 1] (purpose "problem"). G_t, n x n, and
+    w_t are standard normal and drawn independently each round (purpose "loss", w_t in the last column). The expected loss is
+    E f_t(x) = n ||x||^2 / 2, so its minimizer is the vertex x = 0. ``gap`` is the loss itself, not a regret.
 
     Attributes:
         dim: n.
-        rows: m, of A.
-        most: vertices above which the oracle solves linear programs, and M and G are bounds instead of suprema.
+        rows: m, the number of rows of A.
+        most: largest number of vertices that are listed. With more, the oracle solves linear programs, and M and G are looser
+            bounds, from norms instead of vertices.
 
     Raises:
         ValueError: a value out of range.
+
+    Examples:
+        >>> from paperlib.pfbco import Doubling, PFBCO, QuadraticPolytope
+        >>> from paperlib.play import play
+        >>> trace = play(Doubling(PFBCO(0.1)), QuadraticPolytope(3, 2), horizon=31, trials=2)
+        >>> trace.last().shape  # summed loss per trial
+        (2,)
     """
 
     dim: int = fields.size(10)
@@ -56,19 +66,19 @@ class QuadraticPolytope:
     most: int = fields.whole(MOST, least=0)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> PolytopeInstance:
-        """The polytopes and the bounds on all losses of the horizon; those of the last calls are kept."""
+        """Return the polytopes and the bounds on all losses of the horizon; the last ``KEPT`` results are cached."""
         seeds = tuple(draw.streams.seeds.tolist())
         dtype, device = tkwargs.get("dtype", torch.float64), str(tkwargs.get("device", "cpu"))
         return PolytopeInstance(_task(self, seeds, horizon, dtype, device), draw.streams)
 
     def context(self, instance: PolytopeInstance, t: int) -> Task:
-        """The polytopes with M and G, the same in all rounds."""
+        """Return the polytopes with M and G, the same in all rounds."""
         return instance.task
 
     def respond(
         self, instance: PolytopeInstance, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
-        """Loss, R, or its gradient with respect to y, R x n, at the points ``action``, R x n; and the loss, R."""
+        """Return the loss, R, or its gradient with respect to y, R x n, at the points ``action``, R x n; and the loss, R."""
         check_in("wants", wants, ("loss", "gradient"))
         G, w = self.coefficients(draw)
         x = instance.task.cset.to_native(action)
@@ -76,20 +86,21 @@ class QuadraticPolytope:
         loss = (image**2).sum(-1) / 2 + (w * x).sum(-1)
         if wants == "loss":
             return loss, loss
+        # The factor rho is from the chain rule, because x = center + rho y.
         return instance.task.cset.rho.unsqueeze(1) * (matvec(G.mT, image) + w), loss
 
     def coefficients(self, draw: Draw) -> tuple[Tensor, Tensor]:
-        """G_t, R x n x n, and w_t, R x n."""
+        """Return G_t, R x n x n, and w_t, R x n."""
         both = draw.normal("loss", self.dim, self.dim + 1)
         return both[..., : self.dim], both[..., self.dim]
 
     def total(self, instance: PolytopeInstance, horizon: int) -> tuple[Tensor, Tensor]:
-        """Q and w of the sum of the first losses, x^T Q x / 2 + w^T x: R x n x n and R x n, for ``comparators.best_quadratic``."""
+        """Return Q, R x n x n, and w, R x n, of the sum of the first ``horizon`` losses, x^T Q x / 2 + w^T x, for ``comparators.best_quadratic``."""
         parts = [((G.mT @ G).sum(1), w.sum(1)) for G, w in self.losses(instance.streams, horizon)]
         return sum(Q for Q, _ in parts), sum(w for _, w in parts)
 
     def losses(self, streams: Streams, horizon: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """G_t and w_t by blocks of rounds, R x T x n x n and R x T x n."""
+        """Yield G_t and w_t in blocks of up to ``ROUNDS`` rounds, R x T x n x n and R x T x n."""
         for first in range(0, horizon, ROUNDS):
             found = [
                 self.coefficients(streams.at(t)) for t in range(first, min(first + ROUNDS, horizon))
@@ -101,10 +112,10 @@ class QuadraticPolytope:
 def _polytopes(
     problem: QuadraticPolytope, seeds: tuple[int, ...], dtype: torch.dtype, device: str
 ) -> Polytope:
-    """{0 <= x <= 1, A x <= 1} of the trials with these seeds."""
+    """Return {0 <= x <= 1, A x <= 1} of the trials with these seeds."""
     n, R = problem.dim, len(seeds)
     A = Streams(0, seeds).at(-1).uniform("problem", problem.rows, n).numpy()
-    # rows: -x <= 0, x <= 1 and A x <= 1
+    # The rows of C are -x <= 0, x <= 1 and A x <= 1.
     axes = np.broadcast_to(np.eye(n), (R, n, n))
     C, above = np.concatenate([-axes, axes, A], 1), np.ones((R, n + problem.rows))
     d = np.concatenate([np.zeros((R, n)), above], 1)
@@ -119,15 +130,18 @@ def _task(
     dtype: torch.dtype,
     device: str,
 ) -> Task:
-    """Polytopes and bounds, from streams that draw what the trials' draw: every learner of a comparison asks for them again."""
+    """Return polytopes and bounds, computed from copies of the trials' random streams.
+
+    The result is cached, because every learner of a comparison needs it again.
+    """
     cset = _polytopes(problem, seeds, dtype, device)
-    # Trial by trial and without the rows that pad a list, so that no trial's bounds depend on the others.
+    # Each trial is computed alone and without the padding of its vertex list, so no trial's bounds depend on other trials.
     corners = [
         c + rho * v.unique_consecutive(dim=0)
         for c, rho, v in zip(cset.center, cset.rho, cset.vertices)
     ]
     tables = [_monomials(x) for x in corners]
-    # ||x||^2 <= sum x, as 0 <= x <= 1
+    # The largest sum x bounds ||x||^2 from above, because 0 <= x <= 1.
     reach = support_function(cset, torch.ones_like(cset.center)) * cset.rho + cset.center.sum(1)
     found = torch.zeros(2, len(seeds), dtype=dtype, device=device)
     for G, w in problem.losses(Streams(0, seeds, device, dtype), horizon):
@@ -140,16 +154,16 @@ def _task(
 
 
 def _monomials(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """x_i x_j for i <= j beside x, V x (n (n + 1) / 2 + n), and the indices i and j. ``x``: V x n."""
+    """Return x_i x_j for i <= j, followed by x, V x (n (n + 1) / 2 + n), and the indices i and j. ``x``: V x n."""
     i, j = torch.triu_indices(x.shape[1], x.shape[1], device=x.device)
     return torch.cat([x[:, i] * x[:, j], x], 1), i, j
 
 
 def _bounds(G: Tensor, w: Tensor, table: Tensor, i: Tensor, j: Tensor) -> Tensor:
-    """max_t of max |f_t|, and of max ||G_t^T G_t x + w_t||, over the vertices of ``table``: 2.
+    """Return bounds on |f_t| and on ||G_t^T G_t x + w_t|| over the polytope, for all t, from the vertices of ``table``: 2.
 
-    f_t and the gradient's norm are convex, so largest at a vertex; f_t is at least <w_t, x>. Both f_t and the squared norm
-    are quadratic in x: one product with the table each.
+    f_t and the gradient's norm are convex, so their maxima are at vertices. f_t is bounded from below by <w_t, x>, which is linear.
+    Both f_t and the squared norm are quadratic in x, so each takes one product with the table.
 
     Args:
         G: T x n x n.
@@ -169,7 +183,7 @@ def _bounds(G: Tensor, w: Tensor, table: Tensor, i: Tensor, j: Tensor) -> Tensor
 
 
 def _norms(G: Tensor, w: Tensor, reach: Tensor) -> Tensor:
-    """Upper bounds on the same from norms, where no vertices are known; ``reach``: largest ||x||^2."""
+    """Return upper bounds on the same two numbers from matrix norms, without vertices; ``reach``: largest ||x||^2."""
     most, length = torch.linalg.matrix_norm(G, 2) ** 2, torch.linalg.vector_norm(w, dim=1)
     return torch.stack(
         [(most * reach / 2 + length * reach.sqrt()).amax(), (most * reach.sqrt() + length).amax()]

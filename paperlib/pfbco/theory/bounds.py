@@ -1,9 +1,9 @@
 """Assumptions and theorems of the paper, each a function that returns a ``Check``.
 
 The lemmas of the proofs are in ``companion.pfbco.proofs``.
-Theorems bound the expected regret: what is held against them is the upper 99 % t-limit of the mean over trials at every
-horizon, each with its own trials' M, G, D and R (``checks.Expected``); the regret of one trial may be above, or negative.
-Where a bound lies below 2 M T at none of the horizons nothing could break it, and the check is ``checks.Vacuous``.
+The theorems bound the expected regret. Therefore a check compares the bound with the upper 99 % t-limit of the mean over trials,
+at every horizon, and each trial has its own M, G, D and R (``checks.Expected``). The regret of one trial may exceed the bound, or
+be negative. If a bound is below 2 M T at none of the horizons, no run can violate it, and the check is ``checks.Vacuous``.
 Source: Chen, Zhang & Karbasi (2019).
 Letters: as in ``constants``; R trials, T' horizons or recorded rounds.
 """
@@ -25,12 +25,12 @@ HALF = "not applicable: proved with half the smoothness of F_t (E2)"
 
 
 def reported_unless_own(check: Check, exact: bool) -> Check:
-    """The check, ``Reported`` where the set's oracle is not its own."""
+    """Return the check, as ``Reported`` if the oracle does not belong to the set."""
     return check if exact else change_kind(Reported, check, remark=NOT_ITS_OWN)
 
 
 def per_trial(value, like: np.ndarray) -> np.ndarray:
-    """A number, or one a trial, beside R x ...."""
+    """Return a number, or a column with one number per trial, that broadcasts against ``like``, R x ...."""
     value = np.asarray(value, float)
     return value.reshape(-1, *(1,) * (like.ndim - 1)) if value.ndim else value
 
@@ -40,7 +40,7 @@ def per_trial(value, like: np.ndarray) -> np.ndarray:
 
 @statement("Assumption, convexity", f"{PAPER}, assumptions of Theorem 1")
 def assumption_convex(loss: Callable[[Tensor], Tensor], a: Tensor, b: Tensor) -> Check:
-    """f((a + b) / 2) <= (f(a) + f(b)) / 2. ``loss``: of one round, R x n -> R; ``a``, ``b``: points of K, R x n."""
+    """f((a + b) / 2) <= (f(a) + f(b)) / 2 for points a, b of K. ``loss``: of one round, R x n -> R; ``a``, ``b``: R x n."""
     middle, left, right = loss((a + b) / 2), loss(a), loss(b)
     bound = (left + right) / 2 + 1e-12 * (left.abs() + right.abs())
     formula = "f((a + b) / 2) <= (f(a) + f(b)) / 2"
@@ -49,7 +49,7 @@ def assumption_convex(loss: Callable[[Tensor], Tensor], a: Tensor, b: Tensor) ->
 
 @statement("Assumption, bounded losses", f"{PAPER}, assumptions of Theorem 1")
 def assumption_bounded(losses, loss_bound) -> Check:
-    """|f_t| <= M at every point that was played. ``losses``: R x ...; ``loss_bound``: a number or R."""
+    """|f_t(y_t)| <= M at every played point y_t. ``losses``: R x ...; ``loss_bound``: a number or R."""
     size, inputs = np.abs(np.asarray(losses, float)), {"M": float(np.max(loss_bound))}
     bound = per_trial(loss_bound, size)
     return assumption_bounded.statement.check("|f_t(y_t)| <= M", inputs, size, bound)
@@ -57,14 +57,14 @@ def assumption_bounded(losses, loss_bound) -> Check:
 
 @statement("Assumption, bounded gradients", f"{PAPER}, assumptions of Theorem 1")
 def assumption_gradient(norms, grad_bound) -> Check:
-    """||grad f_t|| <= G, in normalized coordinates, at every point that was looked at. ``norms``: R x ...; ``grad_bound``: a number or R."""
+    """||grad f_t|| <= G, in normalized coordinates, at every evaluated point. ``norms``: R x ...; ``grad_bound``: a number or R."""
     norms, inputs = np.asarray(norms, float), {"G": float(np.max(grad_bound))}
     bound = per_trial(grad_bound, norms)
     return assumption_gradient.statement.check("||grad f_t|| <= G", inputs, norms, bound)
 
 
 def _supports(cset: ConvexSet) -> Tensor:
-    """Support function along fixed directions and their opposites, R x 64 x 2."""
+    """Return the support function along 64 fixed directions and their opposites, R x 64 x 2."""
     draws = [Streams(0, [k], cset.D.device, cset.D.dtype).at(-1) for k in range(DIRECTIONS)]
     along = [draw.sphere("assumption", cset.dim).expand(len(cset.D), -1) for draw in draws]
     return torch.stack(
@@ -74,7 +74,7 @@ def _supports(cset: ConvexSet) -> Tensor:
 
 @statement("Assumption, balls", f"{PAPER}, assumptions of Theorem 1")
 def assumption_balls(cset: ConvexSet) -> Check:
-    """r B in K in R B: the support function lies between r and R along 64 directions and their opposites."""
+    """r B in K in R B: the support function is between r and R along 64 directions and their opposites."""
     h = _supports(cset)
     R = cset.R.view(-1, 1, 1).expand_as(h)
     check = assumption_balls.statement.check(
@@ -88,7 +88,7 @@ def assumption_balls(cset: ConvexSet) -> Check:
 
 @statement("Assumption, diameter", f"{PAPER}, assumptions of Theorem 1")
 def assumption_diameter(cset: ConvexSet) -> Check:
-    """diam K = D: no width along 64 directions exceeds it."""
+    """diam K = D: the width of K is at most D along 64 directions."""
     check = assumption_diameter.statement.check(
         "max - min over K of <u, .> <= D",
         {"D": float(cset.D.max())},
@@ -100,7 +100,7 @@ def assumption_diameter(cset: ConvexSet) -> Check:
 
 @statement("Assumption, oblivious losses", f"{PAPER}, proof of Theorem 1, implicit")
 def assumption_oblivious(first, second) -> Check:
-    """The losses do not depend on what is played: at the same points they are the same in two runs that play differently (E5). R x ... each."""
+    """The losses do not depend on the actions: |f_t(p) - f'_t(p)| <= 1e-12 |f_t(p)| for the losses of two runs with different actions (E5). R x ... each."""
     first, second = np.asarray(first, float), np.asarray(second, float)
     formula, bound = "|f_t(p) - f'_t(p)| <= 1e-12 |f_t(p)|", 1e-12 * np.abs(first)
     return assumption_oblivious.statement.check(formula, {}, np.abs(first - second), bound)
@@ -108,9 +108,9 @@ def assumption_oblivious(first, second) -> Check:
 
 @statement("Assumption, exploration", f"{PAPER}, Theorem 1")
 def assumption_exploration(c: float, horizon: int) -> Check:
-    """0 < c T^{-1/5} <= r: the theorem's alpha < 1 may be alpha <= 1 (E5).
+    """0 < c T^{-1/5} <= r: the theorem's alpha < 1 can be relaxed to alpha <= 1 (E5).
 
-    r is 1, as in normalized coordinates.
+    Here r = 1, because coordinates are normalized.
     """
     delta = c * horizon**-0.2
     return assumption_exploration.statement.check(
@@ -127,7 +127,10 @@ def assumption_exploration(c: float, horizon: int) -> Check:
 def _regret_check(
     of: Statement, formula: str, bound: Callable, regret, horizons: Sequence[int], s: Setting
 ) -> Check:
-    """Regret of runs of the given horizons, or of one run after these rounds, against a bound; vacuous where it nowhere informs."""
+    """Compare a bound with the regret of runs of the given horizons, or of one run after these rounds.
+
+    The check is vacuous if the bound is informative at none of them.
+    """
     regret, T = np.asarray(regret, float), [int(t) for t in horizons]
     if regret.ndim != 2 or regret.shape[1] != len(T):
         raise ValueError(f"regret: shape {regret.shape}; allowed: R x {len(T)}, a column a horizon")
@@ -147,14 +150,14 @@ def _regret_check(
 
 @statement("Theorem 1", f"{PAPER}, Theorem 1, corrected")
 def theorem_1(regret, horizons: Sequence[int], s: Setting) -> Check:
-    """E R_T <= A T^{4/5} + B T^{3/5} with the corrected rate, any c with c T^{-1/5} <= r (E1, E2, E4).
+    """E R_T <= A T^{4/5} + B T^{3/5} with the corrected learning rate, for any c with c T^{-1/5} <= r (E1, E2, E4).
 
-    It is about sets whose oracle is their own (``cset.exact``).
+    The theorem requires a set with its exact oracle (``cset.exact``).
 
     Args:
-        regret: R x T', a column a horizon, each a run of its own.
+        regret: R x T', one column per horizon; each column is a separate run.
         horizons: T'.
-        s: constants, by trial where they vary.
+        s: constants, per trial where they vary.
     """
     formula = "E R_T <= A T^{4/5} + B T^{3/5}"
     return _regret_check(theorem_1.statement, formula, theory.theorem_1, regret, horizons, s)
@@ -162,12 +165,12 @@ def theorem_1(regret, horizons: Sequence[int], s: Setting) -> Check:
 
 @statement("Theorem 1, printed", f"{PAPER}, Theorem 1")
 def theorem_1_printed(regret, horizons: Sequence[int], s: Setting) -> Check:
-    """E R_T <= (sqrt(2) n M D + (5 sqrt(2) / 4) D G + 3 c G + c R G / r) T^{4/5} + (sqrt(2) n M D / c^2) T^{3/5}: reported, not judged (E2).
+    """E R_T <= (sqrt(2) n M D + (5 sqrt(2) / 4) D G + 3 c G + c R G / r) T^{4/5} + (sqrt(2) n M D / c^2) T^{3/5} for c >= 1: reported only, not judged (E2).
 
     Arguments as for ``theorem_1``.
 
     Raises:
-        ValueError: c below 1, where its proof fails (E1).
+        ValueError: c below 1, because the proof fails there (E1).
     """
     formula = "E R_T <= A' T^{4/5} + B' T^{3/5}"
     found = _regret_check(
@@ -178,9 +181,9 @@ def theorem_1_printed(regret, horizons: Sequence[int], s: Setting) -> Check:
 
 @statement("Theorem 2", f"{PAPER}, Theorem 2, with the corrected coefficients")
 def theorem_2(regret, rounds: Sequence[int], s: Setting) -> Check:
-    """E R_t <= (A + B) (t + 1)^{4/5} / (1 - 2^{-4/5}) after any t rounds of the doubling form, c <= r.
+    """E R_t <= (A + B) (t + 1)^{4/5} / (1 - 2^{-4/5}) after any t rounds of Algorithm 2 (doubling), for c <= r.
 
-    ``regret``: R x T', one run after ``rounds``; the rest as for ``theorem_1``.
+    ``regret``: R x T', one run after each of ``rounds``; the other arguments as for ``theorem_1``.
     """
     formula = "E R_t <= (A + B) (t + 1)^{4/5} / (1 - 2^{-4/5})"
     return _regret_check(theorem_2.statement, formula, theory.theorem_2, regret, rounds, s)
@@ -188,13 +191,13 @@ def theorem_2(regret, rounds: Sequence[int], s: Setting) -> Check:
 
 @statement("FKM", "Hazan, Introduction to Online Convex Optimization, FKM, with general constants")
 def fkm(regret, horizons: Sequence[int], s: Setting) -> Check:
-    """E R_T <= (n M D / c + 2 c G + c R G / r) T^{3/4} for FKM in its book form. Arguments as for ``theorem_1``."""
+    """E R_T <= (n M D / c + 2 c G + c R G / r) T^{3/4} for FKM with the constants of the book. Arguments as for ``theorem_1``."""
     formula = "E R_T <= (n M D / c + 2 c G + c R G / r) T^{3/4}"
     return _regret_check(fkm.statement, formula, theory.fkm_bound, regret, horizons, s)
 
 
 @statement("Block variant", "ours, after Garber & Kretzu (2020)")
 def block_variant(regret, horizons: Sequence[int], s: Setting) -> Check:
-    """E R_T <= [sqrt(2) D sqrt(n^2 M^2 / c^2 + G^2) + G D + 2 c G + c R G / r] T^{3/4} for BlockPFBCO, blocks rounded. Arguments as for ``theorem_1``."""
+    """E R_T <= [sqrt(2) D sqrt(n^2 M^2 / c^2 + G^2) + G D + 2 c G + c R G / r] T^{3/4} for BlockPFBCO, plus a term for the rounded block length. Arguments as for ``theorem_1``."""
     formula = "E R_T <= [sqrt(2) D sqrt(n^2 M^2 / c^2 + G^2) + G D + 2 c G + c R G / r] T^{3/4}"
     return _regret_check(block_variant.statement, formula, theory.block_bound, regret, horizons, s)

@@ -1,9 +1,9 @@
-"""Numbers of the analysis of projection-free bandit convex optimization: coefficients of the regret bounds, and from where on they inform.
+"""Constants of the analysis: coefficients of the regret bounds, and the horizons from which the bounds are informative.
 
-Where the printed constant differs from what its proof gives, both are here, and the erratum is named.
+If a printed constant differs from the one that its proof gives, this module has both and names the erratum.
 Source: Chen, Zhang & Karbasi (2019), Theorems 1 and 2 with their proofs.
 Letters: T horizon, n dimensions, M and G bounds on losses and gradients, r B in K in R B, D diameter, c exploration scale,
-sigma_t = t^{-2/5} Frank-Wolfe step, h_t = F_t(x_t) - F_t(x*_t), kappa with h_t <= kappa D^2 sigma_t (``companion.pfbco.proofs``).
+sigma_t = t^{-2/5} Frank-Wolfe step, h_t = F_t(x_t) - F_t(x*_t), kappa the tracking constant in h_t <= kappa D^2 sigma_t (``companion.pfbco.proofs``).
 """
 
 import math
@@ -17,14 +17,15 @@ from ...core.validation import check_positive
 
 PAPER = "Chen, Zhang & Karbasi (2019)"
 
-KAPPA = 2.3  # with which the induction on h_t goes through; the paper's 2 needs a smoothness that F_t has not (E2)
+# The induction on h_t works with 2.3. The paper's 2 needs a smoothness that F_t does not have (E2).
+KAPPA = 2.3
 KAPPA_PRINTED = 2.0
-DOUBLING = 1 / (1 - 2**-0.8)  # what doubling multiplies beta T^{4/5} by
-CAP = 10**40  # largest horizon to look at
+DOUBLING = 1 / (1 - 2**-0.8)  # factor of Theorem 2 on beta T^{4/5}
+CAP = 10**40  # largest horizon of the search
 
 
 class Setting(NamedTuple):
-    """What enters the bounds; each a number, or an array over trials where sets or losses vary by trial."""
+    """Inputs of the bounds; each is a number, or an array over trials if sets or losses vary between trials."""
 
     dim: int  # n
     loss_bound: Any  # M
@@ -36,7 +37,7 @@ class Setting(NamedTuple):
 
     @classmethod
     def of(cls, task: Any, c: float) -> "Setting":
-        """That of a learner's context (``task.Task``): numbers where the trials share them, else arrays over trials."""
+        """Return the setting of a learner's context (``model.Task``): numbers if all trials share them, else arrays over trials."""
         cset = task.cset
         values = [
             np.asarray(x.cpu(), float) for x in (task.loss_bound, task.grad_bound, cset.D, cset.R)
@@ -46,17 +47,17 @@ class Setting(NamedTuple):
 
     @classmethod
     def recorded(cls, constants: Any, dim: int, c: float) -> "Setting":
-        """From M, G, D and R of each trial in normalized coordinates, R x 4 (``probes.constants``)."""
+        """Return the setting with M, G, D and R of each trial in normalized coordinates, R x 4 (``probes.constants``)."""
         return cls(dim, *np.asarray(constants, float).T, c)
 
     @property
     def unit(self) -> float:
-        """c in units of the inscribed radius."""
+        """Exploration scale c in units of the inscribed radius."""
         return self.c / self.inner
 
 
 def unit_ball(dim: int, c: float = 1.0) -> Setting:
-    """Linear losses of norm 1 on the unit ball: M = G = R = r = 1, D = 2."""
+    """Return the setting of linear losses of norm 1 on the unit ball: M = G = R = r = 1, D = 2."""
     return Setting(dim, 1.0, 1.0, 2.0, 1.0, c)
 
 
@@ -64,18 +65,21 @@ def unit_ball(dim: int, c: float = 1.0) -> Setting:
 
 
 class Coefficients(NamedTuple):
-    """A T^{4/5} + B T^{3/5}; numbers or arrays over trials."""
+    """Coefficients of the bound A T^{4/5} + B T^{3/5}; numbers or arrays over trials."""
 
     A: Any
     B: Any
 
     def at(self, horizon):
-        """The bound. ``horizon``: a number, or an array that broadcasts against A."""
+        """Return the bound. ``horizon``: a number, or an array that broadcasts against A."""
         return self.A * horizon**0.8 + self.B * horizon**0.6
 
 
 def leader_coefficients(s: Setting) -> Coefficients:
-    """Expected regret of the leaders against (1 - alpha) K: A = sqrt(2) n M D / c, B = n M D / (2 sqrt(2) c), the first part of ``coefficients``."""
+    """Return the coefficients of the leaders' expected regret against (1 - alpha) K: A = sqrt(2) n M D / c, B = n M D / (2 sqrt(2) c).
+
+    They are the first part of ``coefficients``.
+    """
     variance = s.dim * s.loss_bound * s.diameter / s.c
     return Coefficients(math.sqrt(2) * variance, variance / (2 * math.sqrt(2)))
 
@@ -83,10 +87,14 @@ def leader_coefficients(s: Setting) -> Coefficients:
 def coefficients(s: Setting) -> Coefficients:
     """Theorem 1 corrected: A = sqrt(2) n M D / c + (5 sqrt(kappa) / 4) D G + 2 c G + c R G / r, B = n M D / (2 sqrt(2) c), kappa = 2.3.
 
-    For z the projection of the comparator on (1 - alpha) K, and x*_t the leaders:
-    sum of grad f^_t(x_t) (x*_t - z) <= D^2 / eta + (eta / 2) n^2 M^2 T / delta^2 in expectation;
-    G sum ||x_t - x*_t|| <= G sqrt(kappa) D (5 / 4) T^{4/5}; f <= f^ <= f + delta G and f(y) <= f(x) + delta G give 2 delta G T
-    (E4); shrinking the set costs alpha R G T. Holds for c T^{-1/5} <= r and eta = c D / (sqrt(2) n M) T^{-4/5} (E1, E2).
+    Let z be the projection of the comparator on (1 - alpha) K, and x*_t the leaders. The bound is the sum of four parts:
+
+    - The leaders: sum of grad f^_t(x_t) (x*_t - z) <= D^2 / eta + (eta / 2) n^2 M^2 T / delta^2 in expectation.
+    - Tracking: G sum ||x_t - x*_t|| <= G sqrt(kappa) D (5 / 4) T^{4/5}.
+    - Smoothing and exploration: f <= f^ <= f + delta G and f(y) <= f(x) + delta G give 2 delta G T (E4).
+    - Shrinking the set: alpha R G T.
+
+    The theorem holds for c T^{-1/5} <= r and eta = c D / (sqrt(2) n M) T^{-4/5} (E1, E2).
     """
     check_positive("c", s.c)
     (A, B), D, G = leader_coefficients(s), s.diameter, s.grad_bound
@@ -98,7 +106,7 @@ def coefficients_printed(s: Setting) -> Coefficients:
     """Theorem 1 as printed: A = sqrt(2) n M D + (5 sqrt(2) / 4) D G + 3 c G + c R G / r, B = sqrt(2) n M D / c^2.
 
     Raises:
-        ValueError: c below 1, in the unit of length that D and r are in, where its proof fails, whatever r is (E1).
+        ValueError: c below 1, in the unit of length of D and r. The proof fails there for every r (E1).
     """
     if s.c < 1:
         raise ValueError(
@@ -111,20 +119,20 @@ def coefficients_printed(s: Setting) -> Coefficients:
 
 
 def theorem_1(s: Setting, horizon):
-    """Expected regret of Algorithm 1 with the corrected rate is at most this."""
+    """Return the bound on the expected regret of Algorithm 1 with the corrected learning rate."""
     return coefficients(s).at(horizon)
 
 
 def theorem_1_printed(s: Setting, horizon):
-    """Theorem 1 as printed. Raises: as ``coefficients_printed``."""
+    """Return the bound of Theorem 1 as printed. Raises: as ``coefficients_printed``."""
     return coefficients_printed(s).at(horizon)
 
 
 def theorem_2(s: Setting, horizon):
-    """Expected regret of Algorithm 2 after any t rounds: (A + B) (t + 1)^{4/5} / (1 - 2^{-4/5}).
+    """Return the bound on the expected regret of Algorithm 2 after any t rounds: (A + B) (t + 1)^{4/5} / (1 - 2^{-4/5}).
 
     Raises:
-        ValueError: c above the inscribed radius: the first epoch has one round.
+        ValueError: c above the inscribed radius, because the first epoch has one round.
     """
     if s.unit > 1:
         raise ValueError(
@@ -134,42 +142,48 @@ def theorem_2(s: Setting, horizon):
 
 
 def trivial_regret(s: Setting, horizon):
-    """What any learner suffers at most: 2 M T."""
+    """Return the largest possible regret of any learner, 2 M T."""
     return 2 * s.loss_bound * horizon
 
 
 def fkm_bound(s: Setting, horizon):
-    """Expected regret of ``FKM`` in its book form: (n M D / c + 2 c G + c R G / r) T^{3/4}, delta = c T^{-1/4}, eta = c D / (n M) T^{-3/4}."""
+    """Return the bound on the expected regret of ``FKM(variant="book")``: (n M D / c + 2 c G + c R G / r) T^{3/4}.
+
+    It is for delta = c T^{-1/4} and eta = c D / (n M) T^{-3/4}.
+    """
     variance = s.dim * s.loss_bound * s.diameter / s.c
     return (variance + (2 * s.c + s.unit * s.outer) * s.grad_bound) * horizon**0.75
 
 
 def block_bound(s: Setting, horizon):
-    """Expected regret of ``BlockPFBCO``: [sqrt(2) D Q + G D + 2 c G + c R G / r] T^{3/4}, Q^2 = n^2 M^2 / c^2 + G^2, plus a term for round(sqrt(T)) > sqrt(T).
+    """Return the bound on the expected regret of ``BlockPFBCO``: [sqrt(2) D Q + G D + 2 c G + c R G / r] T^{3/4} plus a rounding term.
 
-    A block of K rounds has E||sum of g||^2 <= K n^2 M^2 / delta^2 + K^2 G^2, so that the leaders' regret is at most
-    D^2 / eta + (eta / 2) T (n^2 M^2 / delta^2 + K G^2); a gap of D^2 T^{-1/2} means ||x - x*|| <= D T^{-1/4}; the rest as for
-    ``coefficients``. With K = sqrt(T) the sum is the first form, and (eta / 2) T (K - sqrt(T)) G^2 the term. Ours.
+    Here Q^2 = n^2 M^2 / c^2 + G^2. The additional term is for round(sqrt(T)) > sqrt(T). This analysis is our addition.
+
+    A block of K rounds has E||sum of g||^2 <= K n^2 M^2 / delta^2 + K^2 G^2. Therefore the leaders' regret is at most
+    D^2 / eta + (eta / 2) T (n^2 M^2 / delta^2 + K G^2). A gap of D^2 T^{-1/2} implies ||x - x*|| <= D T^{-1/4}. The other parts are
+    as for ``coefficients``. With K = sqrt(T) the sum is the first form; the additional term is (eta / 2) T (K - sqrt(T)) G^2.
     """
     D, G = s.diameter, s.grad_bound
     Q = np.sqrt((s.dim * s.loss_bound / s.c) ** 2 + G**2)
     root = np.sqrt(np.asarray(horizon, float))
+    # Where round(sqrt(T)) > sqrt(T), blocks are longer than the bound's first form assumes.
     longer = np.maximum(np.maximum(np.rint(root), 1) - root, 0.0)
     rate = math.sqrt(2) * D * Q + G * D + (2 * s.c + s.unit * s.outer) * G
     return rate * horizon**0.75 + D * G**2 / (math.sqrt(2) * Q) * longer * horizon**0.25
 
 
-# From where on a bound informs --------------------------------------------------------------------------------
+# Horizons from which a bound is informative -----------------------------------------------------------------
 
 
-Bound = Callable[[Setting, Any], Any]  # of a setting and a horizon
+Bound = Callable[[Setting, Any], Any]  # maps a setting and a horizon to a bound
 
 
 def vacuity_ratio(bound: Bound, s: Setting, horizon: int) -> float:
-    """A bound over the largest possible regret, 2 M T, the largest over trials: from 1 on the bound is vacuous."""
+    """Return the ratio of a bound to the largest possible regret, 2 M T, maximized over trials; the bound is vacuous if it is at least 1."""
     return float(np.max(bound(s, horizon) / trivial_regret(s, horizon)))
 
 
 def first_informative(bound: Bound, s: Setting) -> int | None:
-    """The first horizon at which a bound is below 2 M T in every trial, solved for; None: not up to ``CAP``."""
+    """Return the first horizon at which a bound is below 2 M T in every trial; None if there is none up to ``CAP``."""
     return informative_from(lambda T: vacuity_ratio(bound, s, T), lambda T: 1.0, CAP)
