@@ -73,7 +73,7 @@ class CertifiedOptimism(GLMLearner, ABC):
         ``arms``: R x K x d or 1 x K x d. Returns R arm indices and a state with the new estimate and anchors.
         """
         trials = len(state.moment)
-        # Without observations the likelihood set is the whole ball, whose UCB is S ||x||.
+        # Without observations the set is a ball around 0, so the UCBs are proportional to the norms of the arms.
         if state.rounds == 0:
             longest = argmax_first(torch.linalg.vector_norm(arms, dim=-1))
             return longest.expand(trials).contiguous(), state

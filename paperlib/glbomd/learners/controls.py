@@ -1,6 +1,5 @@
-"""Classical bandit algorithms for a fixed arm set: controls for the Covertype experiment.
+"""Classical bandit algorithms for a fixed arm set: controls for the experiment on data, where no method's theory holds.
 
-No method's theory holds on that data set, so the controls show how far the methods get there without features.
 BetaThompson and UCB1 ignore the features and learn every arm separately. LaplaceThompson samples from the
 Gaussian approximation of a generalized linear posterior. The paper contains none of the three. All three identify
 an arm with its index, so the arm set must be the same in every round.

@@ -126,9 +126,9 @@ class GLMUCB(BoundedLearner):
         self, state: GLMUCBState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
     ) -> GLMUCBState:
         """Add the round to the history. ``arm``: R; ``reward``: R."""
-        # The next fit starts from this prediction, so that it usually needs a single pass over the history.
         x, t, d = take_arm(arms, arm), state.rounds + 1, arms.shape[-1]
         growth = self.ridge_value(t + 1, d) - self.ridge_value(t, d)
+        # The next fit starts from this prediction, so it usually needs a single pass over the history.
         start = predict_start(self.link, state.fit, x, reward, growth)
         design = add_rank_one(state.design, x, torch.ones_like(reward))
         heard = state.history.add(arms, arm, reward)
