@@ -170,7 +170,7 @@ class QuadraticModel(NamedTuple):
     def maximizer(self, x: ndarray, level: float, ball: float | None) -> ndarray:
         """Return argmax x^T p over {q <= level} and the ball; if the set is empty, the minimizer of q. ``x``: d, not 0."""
         y = (x @ self.basis).tolist()
-        # Try without the ball first: its constraint is active in few rounds.
+        # Try the solution without the ball first, because it needs no search for nu.
         p = self._along(y, level, 0.0)
         if p is None or (ball is not None and math.fsum(a * a for a in p) > ball * ball):
             p = self._on_sphere(y, level, ball)
@@ -207,7 +207,8 @@ class QuadraticModel(NamedTuple):
         It is p(nu) with ||p(nu)|| = S. If that branch ends before the sphere, bisection on s finds the point instead.
         """
 
-        def beyond(nu):  # 1/S - 1/||p(nu)||, which is nearly linear in nu; None after the end of the branch
+        # 1/S - 1/||p(nu)|| is nearly linear in nu. The function returns None after the end of the branch.
+        def beyond(nu):
             p = self._along(y, level, nu)
             return None if p is None else 1 / ball - 1 / math.sqrt(math.fsum(a * a for a in p))
 
@@ -218,7 +219,7 @@ class QuadraticModel(NamedTuple):
                 break
             low, high = high, 8 * high
         if gap is not None and gap <= 0:
-            with suppress(TypeError):  # ``beyond`` returned None: the branch ends inside the bracket
+            with suppress(TypeError):  # ``beyond`` is None: the branch ends inside the bracket
                 nu = brentq(beyond, low, high, rtol=ACCURACY, maxiter=60, disp=False)
                 return self._along(y, level, nu)
         return self._by_multiplier(y, level, ball)
@@ -302,7 +303,8 @@ class ConfidenceSet:
             if self.fitted:
                 break
             step, saved = 1.0, [a[0].copy() for a in self.anchors]
-            for _ in range(25):  # halve the step until L decreases sufficiently (Armijo's condition)
+            # Halve the step until L decreases sufficiently (Armijo's condition).
+            for _ in range(25):
                 self._evaluate(0, saved[0] + step * (target - saved[0]))
                 enough = model.value - 1e-4 * step * decrement + 1e-12 * abs(model.value)
                 if self._objective(0)[1] <= enough:
@@ -416,7 +418,7 @@ class UCBBounds:
             self._add(ball / self.norm[i] * x)
             return
         start, gap = self.starts.get(i), self.upper[i] - self.lower[i]
-        if start is None:  # the first step starts from the best anchor that exists, which costs no pass
+        if start is None:  # start from the best anchor that exists, which costs no pass
             near = self.excess <= FAR * inside.budget
             start = argmax_parameter(np.where(near, self.reach[i], -math.inf))
         else:
