@@ -149,8 +149,8 @@ class LaplaceThompson(GLMLearner):
     Examples:
         >>> from paperlib.glbomd import Bernoulli, FixedArms, LaplaceThompson
         >>> from paperlib.play import play
-        >>> play(LaplaceThompson(Bernoulli()), FixedArms(dim=2, arms=4), horizon=20, trials=2)["regret"].shape
-        (2, 20)
+        >>> play(LaplaceThompson(Bernoulli()), FixedArms(dim=2, arms=4), horizon=5, trials=2)["regret"].shape
+        (2, 5)
     """
 
     link: Link = Bernoulli()

@@ -163,7 +163,10 @@ def _grid(reach: float) -> Tensor:
 
 @statement("Assumption 1", f"{PAPER}, Assumption 1")
 def assumption_1(arms: Tensor, truth: Tensor, norm_bound: float) -> Check:
-    """||x|| <= 1 for every arm and ||theta*|| <= S. ``arms``: ... x d; ``truth``: ... x d."""
+    """||x|| <= 1 for every arm x, and ||theta*|| <= S.
+
+    ``arms``: ... x d; ``truth``: theta*, ... x d.
+    """
     lengths = [torch.linalg.vector_norm(x, dim=-1).flatten() for x in (arms, truth / norm_bound)]
     return assumption_1.statement.check(
         "||x|| <= 1, ||theta*|| / S <= 1", {"S": norm_bound}, torch.cat(lengths), 1.0
