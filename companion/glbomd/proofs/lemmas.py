@@ -211,7 +211,7 @@ class Order(NamedTuple):
     regret: str
     time: str  # per round
     memory: str
-    joint: str  # whether it is jointly efficient: low cost, and kappa_* instead of kappa in the regret
+    joint: str  # jointly efficient or not: low cost, and kappa_* instead of kappa in the regret
 
 
 @statement("Table 1", f"{PAPER}, Table 1")
