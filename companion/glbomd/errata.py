@@ -2,7 +2,7 @@
 
 ``ERRATA`` has one entry for each. If numbers show the point, the function ``e<number>`` returns them.
 No erratum affects the algorithm or its orders of regret.
-Source: Zhang, Xu, Zhao & Sugiyama (2025); letters as in ``constants``.
+Source: Zhang, Xu, Zhao & Sugiyama (2025); letters as in ``paperlib.glbomd.theory.bounds``.
 """
 
 import math

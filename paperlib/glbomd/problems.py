@@ -192,6 +192,7 @@ class FixedArms(Bandit):
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> BanditInstance:
         """Return the arm set, and theta* of every trial, drawn from its stream (purpose "problem theta")."""
+        # A normal vector has a uniform direction; a norm of rho^{1/d} makes the point uniform in the ball.
         if self.per_trial:
             v = draw.normal("problem direction", self.arms, self.dim)
             rho = draw.uniform("problem level", self.arms)
@@ -203,4 +204,5 @@ class FixedArms(Bandit):
         arms = v * (length / torch.linalg.vector_norm(v, dim=-1)).unsqueeze(-1)
         theta = self.norm * draw.sphere("problem theta", self.dim)
         means = self.link.mean(arm_dot(arms, theta))
+        # All rounds share one object, so the arms are stored once.
         return BanditInstance(theta, (RoundInstance(arms, means, means.amax(1)),) * horizon)

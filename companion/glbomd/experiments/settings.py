@@ -99,7 +99,7 @@ def trial_counts(
 def methods(
     problem: SphereArms, leave_out: tuple[str, ...] = ()
 ) -> dict[Run, tuple[Learner, Problem]]:
-    """Return the paper's methods on a problem, by name and S, in the format of ``store.time_runs``."""
+    """Return the paper's methods on a problem, by name and S, in the format of ``store.seconds.time_runs``."""
     left = ("greedy", *RULES, *leave_out)
     learners = {name: x for name, x in paper_learners(problem).items() if name not in left}
     return {(name, problem.norm): (learner, problem) for name, learner in learners.items()}
@@ -125,5 +125,7 @@ def ecolog_iterations(norm_bound: float, t: int) -> float:
 def exceedance(problem: SphereArms, bound: int, horizon: int) -> float:
     """Return the probability that the Poisson reward of some round's best arm exceeds ``bound`` within the horizon."""
     means = problem.best_means(horizon)
-    log_below = np.log1p(-gammainc(bound + 1, means))  # P(reward <= bound) = 1 - P(bound + 1, mean)
+    # P(reward <= bound) = 1 - P(bound + 1, mean), where P is the regularized lower incomplete gamma function. Logarithms
+    # keep a tiny probability of an exceedance exact.
+    log_below = np.log1p(-gammainc(bound + 1, means))
     return float(-np.expm1(log_below.sum()))

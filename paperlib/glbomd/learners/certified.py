@@ -77,6 +77,7 @@ class CertifiedOptimism(GLMLearner, ABC):
         if state.rounds == 0:
             longest = argmax_first(torch.linalg.vector_norm(arms, dim=-1))
             return longest.expand(trials).contiguous(), state
+        # The engine writes in place, so it gets copies; the state of the caller must not change.
         anchors = Anchors(*(to_numpy(a).copy() for a in state.anchors))
         passes, undecided = to_numpy(state.passes).copy(), to_numpy(state.undecided).copy()
         index, written = np.empty(trials, np.int64), np.empty(trials, np.int64)
@@ -102,6 +103,7 @@ class CertifiedOptimism(GLMLearner, ABC):
     ) -> CertifiedState:
         """Append the observation and add its term to every anchor. ``arm``: R indices, ``reward``: R."""
         x = take_arm(arms, arm)
+        # Adding the new term keeps all anchors exact without a pass over the history.
         anchors = Anchors(*map(to_numpy, state.anchors)).plus(
             self.link, to_numpy(x), to_numpy(reward)
         )
@@ -136,6 +138,7 @@ class CertifiedOptimism(GLMLearner, ABC):
 
         def fitted(i: int, own: Anchors) -> ConfidenceSet:
             likelihood = Likelihood(self.link, points[i % len(points)], weights[i], moment[i])
+            # The likelihood grows quadratically around the estimate, so a factor on the radius is squared.
             allowed = float(scale[i]) ** 2 * budget
             return ConfidenceSet(likelihood, own, int(written[i]), allowed, ball, ridge).fit()
 

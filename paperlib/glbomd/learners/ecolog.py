@@ -132,6 +132,7 @@ class ECOLog(GLMLearner):
         slope = link.slope(z)
         violations = state.violations + (link.slope(z_bar) > 2 * slope).to(slope)
         precision = add_rank_one(state.precision, x, slope)
+        # Rounding errors of the rank-one updates accumulate, so the inverse is recomputed now and then.
         if rounds % self.refresh == 0:
             covariance = invert_spd(precision)
         else:
@@ -174,6 +175,7 @@ def proximal_point(ball: BallConstraint, center: Tensor, count: int, total: Tens
         return _on_the_sphere(ball, center, count, total)
     if not any_on_host(outside):
         return y
+    # Only the trials with an active constraint are solved on the sphere, which costs an eigendecomposition.
     rows = outside.nonzero().squeeze(1)
     part = BallConstraint(*(field[rows] for field in ball[:4]), ball.radius)
     return y.index_put((rows,), _on_the_sphere(part, center[rows], count, total[rows]))

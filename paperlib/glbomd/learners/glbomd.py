@@ -135,6 +135,7 @@ class GLBOMD(GLMLearner):
         # lambda ||theta_1 - theta*||^2 is at most this for every theta_1 in the ball. Here theta_1 = 0, where a quarter
         # of it would do, but the term is kept as in Eq. (5).
         start = 4 * ridge * S * S
+        # The logarithm bounds the growth of ln det H_t per dimension: a round adds at most C_mu / g to the trace of H_t.
         growth = math.log(2 + 2 * self.link.max_slope(S) * t / (ridge * self.link.dispersion))
         return math.sqrt(start + 2 * eta * math.log(1 / self.delta) + 6 * dim * eta * eta * growth)
 
@@ -202,6 +203,7 @@ class GLBOMD(GLMLearner):
         """
         radius = per_trial_column(self.scale) * self.radius(state.rounds + 1, arms.shape[-1])
         arms, theta, C = as_numpy_if_cpu(arms, state.theta, state.covariance)
+        # Eq. (6): the maximum of x^T theta over the confidence ellipsoid has this closed form.
         index = arm_dot(arms, theta) + radius * mahalanobis_norm(arms, C)
         (best,) = as_tensors(argmax_first(index, self.norm_bound))
         return best, state
@@ -230,4 +232,5 @@ class GLBOMD(GLMLearner):
         H = add_outer(H, slope / g, x)
         C = add_outer(C, -slope / (slope * q + g), v)
         theta, H, C = as_tensors(theta[:, 0], H, C)
+        # Rounding errors of the rank-one updates accumulate, so the inverse is recomputed now and then.
         return GLBOMDState(theta, H, invert_spd(H) if rounds % self.refresh == 0 else C, rounds)

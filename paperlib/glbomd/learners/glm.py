@@ -110,7 +110,7 @@ class GLMLearner:
             feedback: R, in the family's support, or None.
         """
         check_arms(context, action)
-        if context.device.type == "meta":
+        if context.device.type == "meta":  # meta tensors have shapes but no values to check
             return
         longest = float(torch.linalg.vector_norm(context, dim=-1).max())
         if longest > 1 + norm_slack(context.shape[-1]):
@@ -139,6 +139,7 @@ class GLMLearner:
             return None
         x = take_arm(context, observed.action)
         z = self.norm_bound * torch.linalg.vector_norm(x, dim=-1)
+        # One reward can contradict several declarations; the first warning is enough.
         warnings = (observed.contradicts(*interval) for interval in self.intervals(z, observed))
         return next(filter(None, warnings), None)
 
@@ -174,7 +175,7 @@ class BoundedLearner(KappaLearner):
 
     @property
     def bound(self) -> float:
-        """The field ``reward_bound``; if it is None, the largest reward of the family, or 100 for unbounded families."""
+        """The field ``reward_bound``. If it is None: 1 for Bernoulli, n for Binomial, and 100 for other rewards."""
         if self.reward_bound is not None:
             return self.reward_bound
         known = isinstance(self.link, (Bernoulli, Binomial))

@@ -115,10 +115,12 @@ class GLMUCB(BoundedLearner):
         theta = fit.theta
         # V_t = sum x x^T + lambda_t I. Because the ridge changes in every round, V_t^{-1} has no rank-one update.
         eye = torch.eye(d, dtype=theta.dtype, device=theta.device)
+        # The design matrix has no weights mu', which is why kappa multiplies the radius.
         covariance = invert_spd(state.design + ridge * eye)
         bonus = self.radius(t, d, state.horizon) * mahalanobis_norm(arms, covariance)
         scale = self.scale.unsqueeze(1) if isinstance(self.scale, Tensor) else self.scale
         index = self.link.mean(arm_dot(arms, theta)) + scale * bonus
+        # The estimate is not projected. Counting the rounds outside the ball shows whether this matters.
         outside = state.outside + (torch.linalg.vector_norm(theta, dim=1) > self.norm_bound)
         return argmax_first(index, self.norm_bound), state._replace(fit=fit, outside=outside)
 

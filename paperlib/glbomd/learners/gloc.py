@@ -105,6 +105,7 @@ class GLOC(KappaLearner):
         if isinstance(self.link, (Bernoulli, Binomial)):
             return math.sqrt(getattr(self.link, "count", 1)) / 2
         if isinstance(self.link, Poisson):
+            # The variance of a count is its mean, at most e^S.
             return math.exp(self.norm_bound / 2)
         return math.sqrt(self.link.dispersion)
 
@@ -183,8 +184,11 @@ class GLOC(KappaLearner):
         A = A + x.mT * x
         # By the formula of Sherman and Morrison, v = x^T A^{-1} with the updated A, and C is its inverse.
         v, C = gain * v, add_outer(C, -gain, v)
+        # B grows by the squared gradient in the norm of A^{-1}, the term of the round in the regret bound.
         regret = regret + (error * error * (gain * q))[:, 0, 0] / (2 * c)
+        # The online Newton step has step size 1 / c, and its result is projected in the norm of A.
         theta = project_ball((theta - error / c * v)[:, 0], A, S)
+        # The predictions z, made before the step, are the targets of the ridge regression in ``center``.
         y, square = y + (z * x)[:, 0], square + (z * z)[:, 0, 0]
         theta, A, C, y, square, regret = as_tensors(theta, A, C, y, square, regret)
         C = invert_spd(A) if rounds % self.refresh == 0 else C

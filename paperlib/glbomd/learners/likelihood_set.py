@@ -1,13 +1,17 @@
 """Certified optimism over likelihood sets: find the arm with the largest x^T theta over {L(theta) <= L_hat + b}.
 
 Let b be the budget, L the negative log-likelihood including its ridge, L_hat its minimum and c = L_hat + b. The set
+
     C = {theta : L(theta) <= c}, within ||theta||_2 <= S if there is a ball,
+
 is convex and contains the maximum likelihood estimate theta_hat. The upper confidence bound UCB(x) is the maximum of
 x^T theta over C. Only the arm with the largest UCB is needed.
 An anchor is a point theta_j at which L was evaluated, with value L_j and gradient g_j. By convexity alone, every
 anchor bounds the UCBs of *all* arms:
-    from above, because C is contained in the half-space g_j^T (theta - theta_j) <= c - L_j (with a ridge: in a ball);
-    from below, because theta_hat + min(1, b / psi_j) (theta_j - theta_hat) is in C, where psi_j = L_j - L_hat.
+
+- from above, because C is contained in the half-space g_j^T (theta - theta_j) <= c - L_j (with a ridge: in a ball);
+- from below, because theta_hat + min(1, b / psi_j) (theta_j - theta_hat) is in C, where psi_j = L_j - L_hat.
+
 A round ends when the lower bound of one arm reaches the upper bounds of all others. This proves the decision,
 however the anchors were found. Here they are found by sequential quadratic programming.
 
@@ -107,9 +111,13 @@ class QuadraticModel(NamedTuple):
     """Quadratic model q of L around a point, in the eigenbasis of its Hessian.
 
     A step of sequential quadratic programming solves
+
         maximize x^T p  subject to  q(p) = v + g^T (p - theta) + 1/2 (p - theta)^T H (p - theta) <= c,  ||p||_2 <= S.
+
     With multipliers 1 of the objective, 1/s of q and nu/s of the ball, stationarity reads
+
         H (p - theta) + g + nu p = s x,  nu >= 0.
+
     In the eigenbasis of H = Q diag(l) Q^T every term is a sum over d coordinates. These sums use plain Python
     floats, because for the small d of bandits this is several times faster than NumPy vectors of length d.
     """

@@ -1,7 +1,9 @@
 """Maximum likelihood in a generalized linear model, for R trials at once, and the histories that it is fitted to.
 
-Objective, over theta in R^d or in the ball ||theta||_2 <= S:
+The objective, over theta in R^d or in the ball ||theta||_2 <= S, is
+
     F(theta) = sum_i (w_i m(x_i^T theta) - y_i x_i^T theta) / g + lambda / 2 ||theta||^2,
+
 where w_i counts observations of the point x_i and y_i is the sum of their rewards.
 Departure: the ridge has a factor 1/2, as in every public implementation. Zhang, Xu, Zhao & Sugiyama (2025),
 Eq. (2), print none (erratum E22).
@@ -122,7 +124,9 @@ def maximize_likelihood(
 
     With |mu''| <= R mu' and ||x|| <= 1, the Hessian along a step p changes by a factor of at most e^v, where
     v = R ||p||. The (projected) Newton step satisfies -g^T p >= ||p||_B^2 =: q^2. Hence
+
         F(theta + s p) - F(theta) <= q^2 ((e^{s v} - 1 - s v) / v^2 - s).
+
     Descent is therefore certain for s = 1 if v <= 1. Otherwise it is certain for s = ln(1 + v) / v, the minimizer
     of the right side. No line search is needed.
     For the same reason a full step leaves a decrement of at most (e^v - 1 - v) q / v <= v q, which is known without
@@ -144,6 +148,7 @@ def maximize_likelihood(
             f"ridge={ridge!r}, ball=None; allowed: ridge > 0, or a ball, or both (else the estimate may not exist)"
         )
     prior = torch.full_like(start[0], ridge if ridge > 0 else JITTER).diag()
+    # If the trials share the points, their outer products are computed once for all steps.
     outer = _outer(sample.points) if len(sample.points) < len(start) else None
     step = lambda part, theta: _newton(link, part, theta, ridge, ball, prior, outer)
     fit = step(sample, start)
@@ -219,6 +224,7 @@ def _newton(
     hessian = prior + _curvature(points, slope, outer) / link.dispersion
     step = _newton_step(gradient, hessian)
     if ball is not None:
+        # In the norm of the Hessian, projecting the Newton point minimizes the quadratic model over the ball.
         step = project_ball(theta + step, hessian, ball) - theta
     v = link.self_concordance * torch.linalg.vector_norm(step, dim=1)
     q = (step * matvec(hessian, step)).sum(1).sqrt()

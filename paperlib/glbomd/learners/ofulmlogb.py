@@ -4,7 +4,7 @@ Source: Zhang & Sugiyama (2023), "Online (Multinomial) Logistic Bandit: Improved
 Cost", for two outcomes, in our reading; a baseline of Zhang, Xu, Zhao & Sugiyama (2025), Table 2 and Remark 2.
 The constants are taken from the analysis as Lee & Oh (2024), "Nearly Minimax Optimal Regret for Multinomial Logistic
 Bandit", restate it. The 2025 paper states orders only, and the public code has simpler constants. Therefore only the
-order of the radius is tested (claim C28); its constants are not compared with any source.
+order of the radius is shown (claim C28); its constants are not compared with any source.
 Letters: d dimensions; S norm bound, eta step size, lambda ridge, t the round about to be played.
 """
 
@@ -64,6 +64,7 @@ class OFULMLogB(GLBOMD):
         Here a, of order (ln t)^2, bounds the losses at theta* minus the forecaster's losses. The term b, of order
         ln t, bounds the forecaster's losses minus the losses of the estimate.
         """
+        # The term (ln t)^2 in a is the reason for the extra factor sqrt(ln t) compared with GLB-OMD's radius.
         S, eta, ridge = self.norm_bound, self.step, self.ridge_value(dim)
         a = 11 * (3 * math.log1p(2 * t) + S + 2) * math.log(2 * math.sqrt(1 + 2 * t) / self.delta)
         b = 7 * math.sqrt(6) / 6 * dim * eta * math.log1p((t + 1) / (2 * ridge))

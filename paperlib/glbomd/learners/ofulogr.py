@@ -61,6 +61,7 @@ class OFULogR(CertifiedOptimism):
         """Return the budget b_t, without ``scale``."""
         ridge = self.ridge_value(t, dim)
         root = math.sqrt(ridge)
+        # gamma_t is the radius of the source's confidence set, which is not convex; b_t is the budget of its relaxation.
         gamma = root * (self.norm_bound + 0.5) + dim / root * math.log(
             4 / self.delta * (1 + t / (16 * dim * ridge))
         )

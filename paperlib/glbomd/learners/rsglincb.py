@@ -151,6 +151,7 @@ class RSGLinCB(BoundedLearner):
         fit = initial_fit(trials, d, ridge, **tkwargs)
         eye = torch.eye(d, **tkwargs).repeat(trials, 1, 1)
         V, inverted = ridge * eye, eye / ridge
+        # Departure: the published code starts with H_tau = 0, so the first round outside the warm-up makes a switch.
         start = d * math.log(ridge) if self.constants == "theory" else -math.inf
         log_det = torch.full((trials,), start, **tkwargs)
         zero = torch.zeros(trials, **{**tkwargs, "dtype": torch.int64})
@@ -172,6 +173,7 @@ class RSGLinCB(BoundedLearner):
         )
         uncertainty = arm_quadratic(arms, state.design_inverse)  # ||x||^2_{V^{-1}}
         warm = (uncertainty >= threshold).any(1)
+        # Switches are made outside the warm-up only; a warm-up round does not use theta_tau.
         state = self._switch(state, arms, ~warm)
         slack = gamma * math.sqrt(self.kappa_value) * safe_sqrt(uncertainty)
         warm_theta, theta = state.warm_fit.theta, state.fit.theta
@@ -182,6 +184,7 @@ class RSGLinCB(BoundedLearner):
         center = 0.5 * (warm_theta + theta) if self.constants == "public" else theta
         index = arm_dot(arms, center) + beta * mahalanobis_norm(arms, state.covariance)
         optimistic = index.masked_fill(~kept, -math.inf)
+        # A warm-up round pulls the most uncertain arm, independently of its estimated reward.
         arm = argmax_first(torch.where(warm.unsqueeze(1), uncertainty, optimistic))
         return arm, state._replace(warm=warm)
 

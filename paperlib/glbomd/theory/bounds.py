@@ -67,7 +67,7 @@ def sharp_width() -> float:
     """Return x* of Lemma 7', the largest R sigma for which E D <= 2 sigma^2 mu' / g.
 
     Lemma 7 then needs lambda >= alpha R^2 / x*^2 = (3 / 2) eta R^2 / x*^2. For the proof see ``lemma_7_sharp`` in
-    ``companion.glbomd.proofs.mixloss``.
+    ``companion.glbomd.proofs.lemmas``.
     """
     # (2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi)) / x^2 increases from 1/2 and equals 2 at x*, so the root is unique.
     excess = lambda x: (
@@ -110,7 +110,7 @@ def regret_bound(
     factor = 1 / g if printed else g
     # Departure: Eqs. (30), (33) and (35) divide by g. Here it is multiplied by g, because
     # ||x||_{H^{-1}} = sqrt(g) ||x||_{(g H)^{-1}} (erratum E6).
-    growth = math.log1p(T * C / (g * d * setting.ridge))
+    growth = math.log1p(T * C / (g * d * setting.ridge))  # Eq. (31), by Lemma 11
     G1 = 2 * setting.radius(T) * math.sqrt(factor * 2 * d * (1 + C) * growth)
     # Departure: Eq. (32) lacks the factor kappa, which follows from Lemma 11 with z = X / sqrt(kappa) (erratum E17).
     growth = math.log1p(T / (g * kappa * d * setting.ridge))
@@ -228,10 +228,11 @@ def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
 
     Args:
         ratio: ||theta_t - theta*||_{H_t} / beta_t, R x T' (its maximum so far, or every round). It is recorded by the
-            probe ``RadiusRatio``; ``Replay.error`` gives its square.
+            probe ``RadiusRatio``; the square root of ``Replay.error`` is its numerator.
         setting: the setting, with delta and the ridge.
     """
     growth = setting.max_slope / (setting.link.dispersion * setting.dim)
+    # The geometric mean of the ellipsoid's half axes, for the largest possible det H_t, is compared with S.
     half_axis = lambda t: float(setting.radius(t)) / math.sqrt(setting.ridge + growth * (t - 1))
     return theorem_1.statement.check(
         "for all t: ||theta_t - theta*||_{H_t} / beta_t <= 1, with probability 1 - delta",
