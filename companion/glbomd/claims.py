@@ -2,8 +2,8 @@
 
 Regret claims compare learners that observe the same noise, trial by trial. Running-time claims compare the run time of
 ``select`` and ``update`` in one trial, in interleaved repetitions. A number S in an id is the norm of theta*.
-A parent (side "parts") holds if all parts hold, and fails if one part fails. A claim is "reported" and not judged if it
-cannot fail, by construction or at the rounds played, or if it was chosen after an inspection of the numbers.
+A parent (side "parts") holds if all parts hold, and fails if one part fails. Some claims are "reported" and not judged.
+These either cannot fail, by construction or at the rounds played, or were chosen after an inspection of the numbers.
 
 The environment is partly our choice, because the paper states neither the dimension nor the arms. We identified d = 5
 and 20 new arms per round, uniform in the ball, from the values of kappa that the paper reports (C14). With new arms per

@@ -104,7 +104,7 @@ def e10() -> dict[str, float]:
 
 
 def e11(norm_bound: float = 3.0) -> dict[str, float]:
-    """Show the ridges with and without d, which enters because a 1-d Gaussian is bounded by a d-dimensional one (logistic)."""
+    """Show the ridges with and without Lemma 10's d, the cost of bounding a 1-d Gaussian by a d-dimensional one (logistic)."""
     return {form: ridge_condition(Bernoulli(), norm_bound, DIM, form) for form in FORMS}
 
 

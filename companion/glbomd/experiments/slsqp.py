@@ -88,6 +88,7 @@ def slsqp_decision(
         options={"maxiter": 200, "ftol": 1e-12},
     ).x
     level, unit = objective(estimate)[0] + inside.budget, max(inside.budget, 1e-12)
+    # Dividing by b gives both constraints a similar scale, as the solver's tolerance is absolute.
     likely = {
         "type": "ineq",
         "fun": lambda theta: (level - objective(theta)[0]) / unit,
@@ -145,8 +146,8 @@ def decide_again(
     """Compare SLSQP with the certified decisions of one trial. The caller must hold the ``exclusive_lock``.
 
     Returns:
-        ``rounds``, every ``every``-th, and for each of them the ``seconds`` of SLSQP, whether the arm
-        is the ``same``, and SLSQP's ``margin`` between its two best arms.
+        ``rounds``, every ``every``-th one. For each of them: the ``seconds`` of SLSQP, whether the arm is the ``same``,
+        and SLSQP's ``margin`` between its two best arms.
     """
     probes = {"slsqp": SLSQPDecisions(learner)}
     trace = play(learner, problem, horizon, 1, record=sampled(horizon, every), probes=probes)

@@ -98,6 +98,7 @@ class Replay:
     @cached_property
     def precision(self) -> Tensor:
         """H_1, ..., H_{T+1}, R x (T + 1) x d x d, with H_1 = lambda I."""
+        # H is recomputed from estimates and arms, and not taken from the learner, so that errors in its H are detected.
         first = self.setting.ridge * torch.eye(self.setting.dim, dtype=torch.float64).expand(
             len(self.arm), 1, -1, -1
         )
@@ -269,9 +270,9 @@ def surrogate_gradient(run: Replay) -> Tensor:
 def proposition_1(run: Replay) -> Check:
     """The two-step update (42a), (42b) yields the constrained minimizer of (3), because it satisfies its optimality conditions.
 
-    theta_{t+1} minimizes a strictly convex function over the ball if and only if it is in the ball and the gradient
-    there is -nu theta_{t+1} with nu >= 0, where nu = 0 in the interior. Observed is the residual of these conditions,
-    relative to the two terms whose sum is the gradient, R x T.
+    theta_{t+1} is the minimizer of a strictly convex function over the ball. This holds if and only if it is in the ball
+    and the gradient there is -nu theta_{t+1} with nu >= 0, where nu = 0 in the interior. Observed is the residual of these
+    conditions, relative to the two terms whose sum is the gradient, R x T.
     """
     setting, H, point = run.setting, run.precision[:, :-1], run.theta[:, 1:]
     eta, S = setting.step, setting.norm_bound
@@ -427,6 +428,7 @@ def mixed(link: Link, reward: Tensor, mean: Tensor, deviation: Tensor) -> Tensor
         middle = (low + high) / 2
         left = link.mean(middle) - reward + g * (middle - mean) / variance < 0
         low, high = torch.where(left, middle, low), torch.where(left, high, middle)
+    # The curvature at the peak determines its width, by Laplace's approximation.
     width = (link.slope(high) / g + 1 / variance).rsqrt()
     z = high.unsqueeze(-1) + 2**0.5 * width.unsqueeze(-1) * NODES
     log_density = -0.5 * ((z - mean.unsqueeze(-1)) / deviation.unsqueeze(-1)).square()

@@ -48,7 +48,7 @@ class ECOLogState(NamedTuple):
 
 @frozen_dataclass
 class ECOLog(GLMLearner):
-    """Logistic bandit with a confidence set of constant cost per round.
+    """Logistic bandit with efficiently computed confidence sets.
 
     Attributes:
         norm_bound: S > 0, bound on ||theta*||_2.

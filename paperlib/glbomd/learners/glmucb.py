@@ -64,8 +64,8 @@ class GLMUCB(BoundedLearner):
         >>> from paperlib.glbomd import GLMUCB, Bernoulli, FixedArms
         >>> from paperlib.play import play
         >>> learner = GLMUCB(Bernoulli(), norm_bound=3.0, counts=True)
-        >>> play(learner, FixedArms(dim=2, arms=4), horizon=20, trials=2)["regret"].shape
-        (2, 20)
+        >>> play(learner, FixedArms(dim=2, arms=4), horizon=5, trials=2)["regret"].shape
+        (2, 5)
     """
 
     link: Link

@@ -80,9 +80,9 @@ class RSGLinCB(BoundedLearner):
         >>> from paperlib.glbomd import Bernoulli, FixedArms, RSGLinCB
         >>> from paperlib.play import play
         >>> learner = RSGLinCB(Bernoulli(), norm_bound=3.0, counts=True)
-        >>> trace = play(learner, FixedArms(dim=2, arms=4), horizon=20, trials=2)
+        >>> trace = play(learner, FixedArms(dim=2, arms=4), horizon=5, trials=2)
         >>> trace["regret"].shape, trace["report.switches"].shape
-        ((2, 20), (2,))
+        ((2, 5), (2,))
     """
 
     link: Link
