@@ -88,7 +88,7 @@ def slsqp_decision(
         options={"maxiter": 200, "ftol": 1e-12},
     ).x
     level, unit = objective(estimate)[0] + inside.budget, max(inside.budget, 1e-12)
-    # Dividing by b gives both constraints a similar scale, as the solver's tolerance is absolute.
+    # The constraint is divided by b, because the solver's tolerance is absolute.
     likely = {
         "type": "ineq",
         "fun": lambda theta: (level - objective(theta)[0]) / unit,

@@ -212,7 +212,7 @@ class QuadraticModel(NamedTuple):
     def _on_sphere(self, y: list, level: float, ball: float) -> list:
         """Return the point where both constraints are active.
 
-        It is p(nu) with ||p(nu)|| = S. If that branch ends before the sphere, bisection on s finds the point instead.
+        It is p(nu) with ||p(nu)|| = S. If that branch ends before the sphere, a root finder on s finds the point instead.
         """
 
         # 1/S - 1/||p(nu)|| is nearly linear in nu. The function returns None after the end of the branch.
