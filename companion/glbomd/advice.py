@@ -1,10 +1,10 @@
-"""What to say of GLB-OMD to who chooses a learner."""
+"""Advice on GLB-OMD for the guide to choosing a learner."""
 
 from collections.abc import Mapping
 
 
 def advice(claims: Mapping[str, dict]) -> str:
-    """Paragraphs of Markdown. ``claims``: of the paper profile by id."""
+    """Return paragraphs of Markdown. ``claims``: results of the paper profile, by id."""
     return """**How much GLB-OMD explores.** Each docstring says what the guarantee needs. A `scale` below 1 gives it up; where GLB-OMD's ridge or
 GLOC's Poisson rewards void it, `AskTell` warns. GLB-OMD by default keeps its guarantee and explores much. Told a `horizon` in
 which that leaves it little better than random play, or worse, `AskTell` warns as well. For less exploring, where the arms

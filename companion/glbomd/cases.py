@@ -1,4 +1,4 @@
-"""Learners and problems that the contract tests and the bench run."""
+"""Pairs of learner and problem for the contract tests and the benchmark."""
 
 from paperlib.core.contracts import ContractCase
 from paperlib.glbomd.learners.controls import UCB1, BetaThompson, LaplaceThompson

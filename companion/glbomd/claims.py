@@ -1,31 +1,36 @@
-"""What Zhang, Xu, Zhao & Sugiyama (2025) say about their results.
+"""Claims that Zhang, Xu, Zhao & Sugiyama (2025) make about their results, and the tests that decide them.
 
-Regret claims compare learners that see the same noise, trial by trial; running-time claims compare seconds of
-``select`` and ``update`` of one trial, in interleaved repetitions. Numbers S in an id are the norm of theta*.
-Parents (side "parts") hold if all parts hold and fail if one fails. "Reported" is what cannot fail, by
-construction or at the rounds played, and what was chosen after a look at the numbers.
+Regret claims compare learners that observe the same noise, trial by trial. Running-time claims compare the run time of
+``select`` and ``update`` in one trial, in interleaved repetitions. A number S in an id is the norm of theta*.
+A parent (side "parts") holds if all parts hold, and fails if one part fails. Some claims are "reported" and not judged.
+These either cannot fail, by construction or at the rounds played, or were chosen after an inspection of the numbers.
 
-The environment is in part ours: the text gives neither the dimension nor the arms. d = 5 and 20 fresh arms a round,
-uniform in the ball, were recognized by the kappa that the text prints (C14). With fresh arms one theta* and one run of
-arm sets serve all trials: intervals over trials cover the noise of the rewards, and nothing else.
+The environment is partly our choice, because the paper states neither the dimension nor the arms. We identified d = 5
+and 20 new arms per round, uniform in the ball, from the values of kappa that the paper reports (C14). With new arms per
+round, one theta* and one sequence of arm sets serve all trials. Therefore intervals over trials cover the noise of the
+rewards only.
 
-Declared before this library ran, with a prototype's numbers at hand: C1 to C26. Changed since, after runs at the
-paper's sizes:
-- C10 is judged by total seconds, no longer by the median round, which does not see a warm-up. So are by now C1, C4,
-  C8, C11, C18, C21.b and C27, because the figures show the time of whole runs. This came after the verdicts on median
-  rounds were known (but C4.slsqp's and C27's), and with the certified solver the totals, too; totals with SLSQP were
-  not known. By the totals known then C4.S5 turned from fails (.92) to holds (1.04); in the run of record it is
-  inconclusive, and C4 fails by C4.S3 before and after. C21.b, which failed by either, holds in that run: GLB-OMD takes
-  half the time it took. C9.kappa is said of a round and keeps the median.
-- C14, C20, C21.a, C22, C23.memory, C23.history and C26 are reported, no longer judged.
-- C9.slope and C23.time are reported: they held within +-.1, and so would, in the run then of record, the methods whose
-  cost grows (C23.growth). C9 is now what it says of kappa, and C23, with no judged part left, is gone.
-- C23.time.ecolog is ours. C25 holds the growth against Theorem 2's leading order, no longer against a band of ours.
-- C19 counts C5.S7 and C5.S9, too, for Appendix F.2 speaks of them. It failed before and fails with them.
-- C28 is reported: C28.radius held by its range of t alone, and C28.regret is ours and came after a look.
-Declared late, when much of their numbers was known: C4.slsqp and C27, which are judged, and C21.c, C23.growth,
-C23.time.ofulmlogb, C28, C29, which are reported.
-On 25 November 2026 the rows of C5 and C12 came to say that "at most twice" is our threshold; no test changed.
+C1 to C26 were declared before this library ran, when the numbers of a prototype were known. These changes were made
+later, after runs at the paper's sizes:
+- C10 is judged by the total run time, and no longer by the median round, which does not reflect a warm-up. By now C1, C4,
+  C8, C11, C18, C21.b and C27 are judged in the same way, because the figures show the run time of whole runs. At the time
+  of this change the verdicts on median rounds were known (except those on C4.slsqp and C27). With the certified solver the
+  totals were known, too; the totals with SLSQP were not. By the totals known then, C4.S5 changed from fails (0.92) to
+  holds (1.04). In the run of record it is inconclusive, and C4 fails because of C4.S3 before and after the change. C21.b
+  failed by either measure; it holds in the run of record, because GLB-OMD now takes half as long. C9.kappa keeps the
+  median, because its statement is about a single round.
+- C14, C20, C21.a, C22, C23.memory, C23.history and C26 are reported and no longer judged.
+- C9.slope and C23.time are reported. They held within +-0.1, but in the run of record of that time the methods whose cost
+  grows would have held as well (C23.growth). C9 is now its statement about kappa. C23 has no judged part left and was
+  removed.
+- C23.time.ecolog is our addition. C25 compares the growth with Theorem 2's leading order, and no longer with a band that
+  we chose.
+- C19 includes C5.S7 and C5.S9, too, because Appendix F.2 refers to them. It failed before and fails with them.
+- C28 is reported: C28.radius held because of its range of t alone, and C28.regret is our addition, made after an
+  inspection of the numbers.
+These claims were declared late, when many of their numbers were known: C4.slsqp and C27, which are judged, and C21.c,
+C23.growth, C23.time.ofulmlogb, C28 and C29, which are reported.
+On 25 November 2026 the rows of C5 and C12 were changed to state that "at most twice" is our threshold; no test changed.
 """
 
 from ..verdicts import Claim, Finding
@@ -33,7 +38,7 @@ from ..verdicts import Claim, Finding
 LOGISTIC, POISSON, SCALE, COVERTYPE, THEORY = (
     f"glbomd_{name}" for name in ("1_logistic", "2_poisson", "3_scale", "4_covertype", "5_theory")
 )
-REGRETS, TIMES = "Section 5, Figures 1a-b", "Section 5, Figure 1c"  # sources
+REGRETS, TIMES = "Section 5, Figures 1a-b", "Section 5, Figure 1c"  # places in the paper
 FOREST = "ours, after Appendix F.3, which names no method; Figure 4a"
 OURS = "shrink factor .05, which is ours: the paper prints none"
 TOTAL = "ratio of total seconds of a run, one trial, 95 % bootstrap interval over repetitions"
@@ -46,7 +51,7 @@ AFTER = "chosen after a look at the numbers, and so not judged: "
 BLIND = "cannot tell O(1) from O(t) at these rounds, and so not judged: "
 PASS = "at these rounds O(t) methods pass too"
 
-# Tests, with side and threshold.
+# Tests that several claims share, each with its side and threshold.
 TWICE = f"GLB-OMD / OFUGLB: {RATIO}", "below", 2.0
 SLOPE = "least-squares slope of log seconds on log t over t >= 300, medians of 100 rounds"
 FLAT = f"{BLIND}{SLOPE}, t-interval over repetitions", "reported"
@@ -54,7 +59,7 @@ ONE_PASS = {
     "glbomd": ("GLB-OMD", "Tables 1, 2"),
     "gloc": ("GLOC", "Table 1"),
     "ofulmlogb": ("OFUL-MLogB", "Table 2"),
-    # ours: the table says O(log t) of a solver that stops at precision 1 / t
+    # This row is our addition: Table 2 states O(log t) for a solver that stops at precision 1 / t.
     "ecolog": ("ECOLog, solved exactly", "ours; shown beside C24"),
 }
 HISTORY = {
@@ -62,7 +67,8 @@ HISTORY = {
     "ofuglb": ("OFUGLB", "is O(t)"),
     "rsglincb": ("RS-GLinCB", "is O((log t)^2), amortized; a median does not see its rare fits"),
 }
-STABLE = {"logistic": TIMES, "poisson": "Appendix F.2, Figure 3c"}  # where the cost is said to be
+# The places where the paper states that the cost does not depend on kappa.
+STABLE = {"logistic": TIMES, "poisson": "Appendix F.2, Figure 3c"}
 SOLVERS = {
     "certified": ("our certified solver", TOTAL),
     "slsqp": ("a vectorized SLSQP on every 25th round", SAMPLED),
@@ -70,18 +76,18 @@ SOLVERS = {
 
 
 def _more(other, one="GLB-OMD", against=""):
-    """The test that ``other`` has more regret than ``one``."""
+    """Return the test that ``other`` has more regret than ``one``."""
     test = f"{other} minus {one}: paired differences of final regret, 95 % t-interval over trials"
     return test + against, "above", 0.0
 
 
 def _beside(one, side, threshold=1.0, seconds=TOTAL):
-    """The test of one method's seconds over each other's."""
+    """Return the test of the ratio of one method's run time to the run time of each other method."""
     return f"{one} / each other method: {seconds}{EACH}", side, threshold
 
 
 def _by(scales, id, source, sentence, *rest):
-    """The same claim at several norms of theta*."""
+    """Return the same claim at several norms of theta*."""
     return [Claim(f"glbomd.{id}.S{s}", source, f"{sentence} (S={s})", *rest) for s in scales]
 
 
@@ -91,7 +97,7 @@ def _parent(id, source, sentence, *parts):
 
 
 def _both(id, source, sentence, *rest):
-    """A claim at S = 3 and 5, where it is decided."""
+    """Return a claim that is decided at S = 3 and S = 5, with its two parts."""
     parts = _by((3, 5), id, source, sentence, *rest)
     return [*parts, _parent(id, source, sentence, "S3", "S5")]
 

@@ -1,8 +1,8 @@
-"""What is wrong, loose or open in the paper's text, and what this package does about it.
+"""Errors, loose statements and open points of the paper's text, and how this package handles them.
 
-``ERRATA`` has one entry each. Where numbers show the point, the function ``e<number>`` returns them.
-None of it touches the algorithm or its orders of regret.
-Source: Zhang, Xu, Zhao & Sugiyama (2025); letters as in ``constants``.
+``ERRATA`` has one entry for each. If numbers show the point, the function ``e<number>`` returns them.
+No erratum affects the algorithm or its orders of regret.
+Source: Zhang, Xu, Zhao & Sugiyama (2025); letters as in ``paperlib.glbomd.theory.bounds``.
 """
 
 import math
@@ -19,7 +19,7 @@ from paperlib.glbomd.theory.bounds import FORMS, regret_bound, ridge_condition
 from ..verdicts import Erratum
 from .proofs.lemmas import NODES, WEIGHTS, slope_integrals
 
-DIM, HORIZON, DELTA = 5, 3000, 0.01  # of the paper's synthetic experiments
+DIM, HORIZON, DELTA = 5, 3000, 0.01  # d, T and delta of the paper's synthetic experiments
 
 
 def _theory(link: Link, norm_bound: float) -> Setting:
@@ -27,44 +27,44 @@ def _theory(link: Link, norm_bound: float) -> Setting:
 
 
 def _weighted(start: float, end: float) -> float:
-    """int_0^1 (1 - v) mu'(z_1 + v (z_2 - z_1)) dv of Lemma 8, for Poisson rewards."""
+    """Return int_0^1 (1 - v) mu'(z_1 + v (z_2 - z_1)) dv of Lemma 8, for Poisson rewards."""
     ends = torch.tensor([start, end], dtype=torch.float64)
     return float(slope_integrals(Poisson(), *ends)[1])
 
 
 def e1(rounds: int = 100) -> dict[str, float]:
-    """Against the worst arm, as argmin says, every rule's regret is negative; against the best it is not."""
+    """Return a rule's regret relative to the worst arm (argmin, as printed), which is never positive, and to the best arm."""
     means = SphereArms().means(rounds)
     regret = lambda best: float((best - means[:, 0]).sum())
     return {"argmin": regret(means.min(1)), "argmax": regret(means.max(1))}
 
 
 def e2() -> dict[str, float]:
-    """Rewards 0 or 1 with dispersion g = 0.5 have mean sigmoid(z / g), whose constant is 1 / g, not the range 1."""
+    """Return the range 1 of rewards 0 or 1, and their constant 1 / g: for g = 0.5 the mean is sigmoid(z / g)."""
     dispersion = 0.5
     p = torch.sigmoid(torch.linspace(-20, 20, 2001, dtype=torch.float64) / dispersion)
     return {"range": 1.0, "constant": float((1 - 2 * p).abs().max()) / dispersion}
 
 
 def e3() -> dict[str, float]:
-    """The exponential distribution has mu = -1 / z: |mu''| / mu' = 2 / |z| has no bound, so R = 0 is wrong."""
+    """Return |mu''| / mu' = 2 / |z| of the exponential distribution, mu = -1 / z; it is unbounded, so R = 0 is wrong."""
     return {f"z={z:g}": (2 / abs(z) ** 3) / (1 / z**2) for z in (-1.0, -0.1, -0.001)}
 
 
 def e4(norm_bound: float = 3.0) -> dict[str, float]:
-    """The coefficient of S_D2 in Lemma 4 as printed lacks its own proof's R S (logistic model)."""
+    """Return the coefficient of S_D2 in Lemma 4, as printed and as proved; the printed one lacks R S (logistic model)."""
     printed = 0.25 * (2 + 2 * norm_bound)
     return {"printed": printed, "proved": printed * norm_bound}
 
 
 def e5(norm_bound: float = 3.0) -> dict[str, float]:
-    """The informal Lemma 3 has half of Lemma 6's coefficient of the logarithm (logistic model, d = 5)."""
+    """Return the coefficient of the logarithm in Lemmas 3 and 6; the informal Lemma 3 has half of it (logistic, d = 5)."""
     eta = 1 + norm_bound
     return {"Lemma 3": 1.5 * DIM * eta, "Lemma 6": 2 * DIM * 1.5 * eta}
 
 
 def e6() -> dict[str, float]:
-    """Dividing by g makes Theorem 2's bound too small for g > 1 and too large for g < 1 (Gaussian, S = 2)."""
+    """Show that dividing by g makes Theorem 2's bound too small for g > 1 and too large for g < 1 (Gaussian, S = 2)."""
     bound = lambda g, printed: (
         regret_bound(_theory(Gaussian(g), 2.0), HORIZON, 1.0, printed=printed).bound
     )
@@ -73,12 +73,12 @@ def e6() -> dict[str, float]:
 
 
 def e7() -> dict[str, float]:
-    """The two factors that the proof of Lemma 7 multiplies give 2 alpha; (22) prints alpha."""
+    """Show that the two factors in the proof of Lemma 7 give 2 alpha, where Eq. (22) prints alpha."""
     return {"factor": math.sqrt(4 / 3) * math.sqrt(3)}
 
 
 def e8(start: float = 0.0, end: float = 4.0) -> dict[str, float]:
-    """Lemma 8's lower bound of the weighted integral is false for z = z_2: the weight 1 - v is not symmetric (mu = exp)."""
+    """Show that Lemma 8's lower bound fails for z = z_2, because the weight 1 - v is not symmetric (mu = exp)."""
     least = lambda z: math.exp(z) / (2 + abs(end - start))
     return {
         "integral": _weighted(start, end),
@@ -88,13 +88,13 @@ def e8(start: float = 0.0, end: float = 4.0) -> dict[str, float]:
 
 
 def e9() -> dict[str, float]:
-    """In (26) E X_i^2 X_j^2 = 3 holds for i = j only; for i != j it is 1."""
+    """Show that E X_i^2 X_j^2 = 3 in Eq. (26) holds for i = j only; for i != j it is 1."""
     expected = lambda values: float((WEIGHTS * values).sum()) / math.sqrt(math.pi)
     return {"i = j": expected(4 * NODES**4), "i != j": expected(2 * NODES**2) ** 2}
 
 
 def e10() -> dict[str, float]:
-    """Lemma 6's logarithm may start from 1: M_0 is lambda / 2 I, so that 2 is valid but looser (logistic, S = 3)."""
+    """Show that Lemma 6's logarithm may start from 1, because M_0 = lambda / 2 I; 2 is valid but looser (logistic, S = 3)."""
     ratio = 2 * 0.25 * HORIZON / _theory(Bernoulli(), 3.0).ridge
     return {
         "printed": DIM * math.log(2 + ratio),
@@ -104,12 +104,12 @@ def e10() -> dict[str, float]:
 
 
 def e11(norm_bound: float = 3.0) -> dict[str, float]:
-    """Lemma 10's d enters the ridge by bounding a one-dimensional Gaussian with a d-dimensional one (logistic)."""
+    """Show the ridges with and without Lemma 10's d, the cost of bounding a 1-d Gaussian by a d-dimensional one (logistic)."""
     return {form: ridge_condition(Bernoulli(), norm_bound, DIM, form) for form in FORMS}
 
 
 def e14() -> dict[str, float]:
-    """The radius hides C_mu: for Poisson rewards it grows like sqrt(kappa); for R = 0 it is not 0."""
+    """Show that the radius depends on C_mu: for Poisson rewards it grows like sqrt(kappa), and for R = 0 it is not 0."""
     return {
         **{f"Poisson, S={S}": _theory(Poisson(), float(S)).radius(1) for S in (3, 5, 7, 9)},
         "Gaussian, S=2": _theory(Gaussian(), 2.0).radius(1),
@@ -117,13 +117,13 @@ def e14() -> dict[str, float]:
 
 
 def e15() -> dict[str, float]:
-    """An index may exceed S, where mu' <= C_mu is used: the first round's largest, Poisson, lambda = 5."""
+    """Show that an index may exceed S, although mu' <= C_mu is used there: the first round's largest, Poisson, lambda = 5."""
     radius = Setting(Poisson(), 3.0, DIM, 5.0, DELTA).radius(1)
     return {"S": 3.0, "largest index": radius / math.sqrt(5)}
 
 
 def e16() -> dict[str, float]:
-    """Taylor's remainder with weight 1 - v has no factor 1/2 in front (mu = m = exp, from 0 to 4)."""
+    """Show that Taylor's remainder with weight 1 - v has no factor 1/2 in front (mu = m = exp, from 0 to 4)."""
     start, end = 0.0, 4.0
     remainder = math.exp(end) - math.exp(start) - math.exp(start) * (end - start)
     integral = (end - start) ** 2 * _weighted(start, end)
@@ -131,7 +131,7 @@ def e16() -> dict[str, float]:
 
 
 def e17() -> dict[str, float]:
-    """Without kappa (32) is false: V = I + sum X X^T / kappa grows slowly (d = 1, X = 1, kappa = 150, 1,000 rounds)."""
+    """Show that Eq. (32) is false without kappa: V = I + sum X X^T / kappa grows slowly (d = X = 1, kappa = 150, 1,000 rounds)."""
     kappa, rounds = 150.0, 1000
     total = float((1 / (1 + np.arange(rounds) / kappa)).sum())
     log = math.log1p(rounds / kappa)
@@ -139,22 +139,22 @@ def e17() -> dict[str, float]:
 
 
 def e18() -> dict[str, float]:
-    """Splitting the rounds costs Theorem 2 a factor that one Cauchy-Schwarz saves (logistic, S = 3)."""
+    """Show the factor that splitting the rounds costs Theorem 2, and a single Cauchy-Schwarz inequality saves (logistic, S = 3)."""
     setting, kappa_opt = _theory(Bernoulli(), 3.0), SphereArms(Bernoulli(), 3.0).kappa_opt(HORIZON)
     bound = lambda tight: regret_bound(setting, HORIZON, kappa_opt, tight=tight).bound
     return {"printed": bound(False), "tight": bound(True)}
 
 
 def e19() -> dict[str, float]:
-    """Appendix D adds eta times the Hessian to an H~_t that contains it: the first step of a hand example."""
-    # logistic, S = 3, d = 1, x = 1, r = 1, theta_1 = 0
+    """Show that Appendix D counts eta times the Hessian twice, because H~_t already contains it: the first step of an example."""
+    # The example is logistic, with S = 3, d = 1, x = 1, r = 1 and theta_1 = 0.
     eta, ridge, slope, error = (4.0, 5.0, 0.25, 0.5)
     tilde = ridge + eta * slope
     return {"(42a)": eta * error / tilde, "printed": eta * error / (tilde + eta * slope)}
 
 
 def e20(norm_bound: float = 3.0) -> dict[str, float]:
-    """With the theory's constants RS-GLinCB only warms up: while a unit arm is on offer, 1 / threshold - lambda rounds."""
+    """Return the warm-up length of RS-GLinCB with the theory's constants: 1 / threshold - lambda rounds, for a unit arm."""
     kappa = SphereArms(Bernoulli(), norm_bound).kappa_arms(HORIZON)
     log = DIM * math.log(HORIZON / DELTA)
     gamma = 25 * norm_bound * math.sqrt(log)
@@ -162,7 +162,7 @@ def e20(norm_bound: float = 3.0) -> dict[str, float]:
 
 
 def e21() -> dict[str, float]:
-    """The quoted kappas belong to the drawn arms at theta*, not to the paper's definition (logistic, Poisson; S = 3, 5, 7)."""
+    """Show that the reported kappas are those of the drawn arms at theta*, not of the definition (logistic, Poisson; S = 3, 5, 7)."""
     numbers = {}
     for link in (Bernoulli(), Poisson()):
         for S in (3.0, 5.0, 7.0):
@@ -173,20 +173,20 @@ def e21() -> dict[str, float]:
 
 
 def e25() -> dict[str, float]:
-    """Lemma 11 needs g lambda >= 1: Theorem 1's ridge gives it, one set by hand may not (Gaussian, g = 4)."""
+    """Show that Theorem 1's ridge satisfies Lemma 11's condition g lambda >= 1, and another ridge may not (Gaussian, g = 4)."""
     setting = _theory(Gaussian(4.0), 2.0)
     return {"lambda": setting.ridge, "theory": 4 * setting.ridge, "lambda = 0.1": 4 * 0.1}
 
 
 def e26() -> dict[str, float]:
-    """Rewards bounded by 100: at S = 5 the best arm's mean alone exceeds it (Poisson)."""
+    """Show that the bound of 100 on the rewards is too small: at S = 5 the best arm's mean exceeds it (Poisson)."""
     return {
         f"S={S:g}": float(SphereArms(Poisson(), S).best_means(HORIZON).max()) for S in (3.0, 5.0)
     }
 
 
 def e27() -> dict[str, float]:
-    """With lambda = d the condition of Theorem 1 is missed by these factors."""
+    """Return the factors by which lambda = d is below the condition of Theorem 1."""
     cases = {
         "logistic, S=3": (Bernoulli(), 3.0),
         "Poisson, S=7": (Poisson(), 7.0),
@@ -196,7 +196,7 @@ def e27() -> dict[str, float]:
 
 
 def e30(norm_bound: float = 6.0) -> dict[str, float]:
-    """kappa = 200 does not belong to S = 6: unit arms give 405, and 200 belongs to |z| <= 5.3 (logistic)."""
+    """Show that kappa = 200 does not match S = 6: unit arms give 405, and 200 matches |z| <= 5.3 (logistic)."""
     return {
         "quoted": 200.0,
         "kappa": kappa_ball(Bernoulli(), norm_bound),
@@ -205,7 +205,7 @@ def e30(norm_bound: float = 6.0) -> dict[str, float]:
 
 
 def e31() -> dict[str, float]:
-    """Condition (43) holds for no constant C >= 1: smaller integrand, smaller domain (radial part, H = gamma = c = 1)."""
+    """Show that (43) holds for no constant C >= 1: integrand and domain are smaller (radial part, H = gamma = c = 1)."""
     integrand = lambda r, d, C: r ** (d - 1) * math.exp(-C * r * r / 2)
     radial = lambda d, C, reach: quad(integrand, 0, reach, (d, C))[0]
     numbers = {}
@@ -215,7 +215,7 @@ def e31() -> dict[str, float]:
     return numbers
 
 
-ERRATA = (  # without a function: shown by no computation
+ERRATA = (  # an entry without a function cannot be shown by a computation
     Erratum(
         "E1",
         "Section 2.1, x_{t,*}",

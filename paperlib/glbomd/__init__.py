@@ -26,16 +26,16 @@ __all__ = [
     "OFULMLogB",  # Zhang & Sugiyama (2023), logistic
     "RSGLinCB",  # Sawarni et al. (2024)
     "OFUGLB",  # Lee, Yun & Jun (2024)
-    "UniformArm",  # reference: draws an arm
-    "LongestArm",  # reference: plays the longest arm
+    "UniformArm",  # reference: draws an arm uniformly at random
+    "LongestArm",  # reference: plays the arm with the largest norm
     "BetaThompson",  # control for a fixed arm set
     "UCB1",  # control for a fixed arm set
     "LaplaceThompson",  # control, logistic
     "Bernoulli",  # rewards 0 or 1, the logistic model
     "Poisson",  # counts
     "Gaussian",  # the linear model
-    "Binomial",  # successes of n tries
-    "SphereArms",  # fresh arms each round: Figures 1 to 3
+    "Binomial",  # number of successes in n tries
+    "SphereArms",  # new arms in each round: Figures 1 to 3
     "FixedArms",  # one arm set for all rounds
 ]
 

@@ -1,4 +1,4 @@
-"""What is recorded along a run: estimates, arms and rewards for a replay, the radius, and the memory of a state.
+"""Probes that record quantities during a run: data for a replay, the radius ratio, and the size of a state.
 
 Source: Zhang, Xu, Zhao & Sugiyama (2025), Algorithm 1 and Theorem 1.
 Letters: R trials, d dimensions.
@@ -16,7 +16,7 @@ from .model.setting import Setting
 
 
 def memory_bytes(seen: Round) -> Tensor:
-    """A probe: bytes of the state and of its history after the round, for each trial, R x 2."""
+    """Return the bytes of the state and of its history after the round, per trial, R x 2."""
     held = torch.tensor(
         [state_bytes(seen.after), state_bytes(seen.after, Rows)], dtype=torch.float64
     )
@@ -24,25 +24,26 @@ def memory_bytes(seen: Round) -> Tensor:
 
 
 def played_arm(round: Round) -> Tensor:
-    """X_t, R x d."""
+    """Return the pulled arm X_t, R x d."""
     return take_arm(round.context, round.action)
 
 
 def true_parameter(round: Round) -> Tensor:
-    """theta*, R x d: an oracle quantity, from the world."""
+    """Return theta*, R x d, an oracle quantity taken from the problem instance."""
     return round.instance.theta.expand(len(round.action), -1)
 
 
 def best_parameter(round: Round) -> Tensor:
-    """max_x x^T theta* over the round's arms, R: an oracle quantity."""
+    """Return max_x x^T theta* over the arms of the round, R, an oracle quantity."""
     return arm_dot(round.context, true_parameter(round)).amax(1)
 
 
 @dataclass(frozen=True)
 class RadiusRatio:
-    """||theta_t - theta*||_{H_t} / beta_t of a round, R: at most 1 in every round at once by Theorem 1.
+    """Probe of ||theta_t - theta*||_{H_t} / beta_t, R; by Theorem 1, at most 1 in all rounds simultaneously.
 
-    Takes H_t from the state's field ``precision``. As ``Probe(RadiusRatio(setting), "max")`` it is uniform in time.
+    It takes H_t from the state's field ``precision``. ``Probe(RadiusRatio(setting), "max")`` records the maximum over
+    all rounds so far.
     """
 
     setting: Setting
@@ -55,10 +56,11 @@ class RadiusRatio:
 
 @dataclass(frozen=True)
 class OptimismGap:
-    """How far X_t is behind the most optimistic arm, relative to the largest index and S, R: 0 up to rounding.
+    """Probe of the gap between the largest index and the index of X_t, relative to the largest index plus S, R.
 
-    The index is x^T theta_t + beta_t ||x||_{H_t^{-1}}, with ``Setting.radius`` and a Cholesky factor of the state's
-    field ``precision``: nothing of what a learner chooses by. Of theory runs, ``scale`` = 1.
+    The gap is 0 up to rounding. The index x^T theta_t + beta_t ||x||_{H_t^{-1}} is computed from ``Setting.radius``
+    and a Cholesky factor of the state's field ``precision``, and so independently of the learner's own choice.
+    The probe is for runs of the theory, with ``scale`` = 1.
     """
 
     setting: Setting
@@ -72,7 +74,7 @@ class OptimismGap:
         return (best - played) / (best.abs() + self.setting.norm_bound)
 
 
-# of a replay: "next_theta" is theta_{t+1}, after the round's reward
+# The probes of a replay; "next_theta" is theta_{t+1}, the estimate after the round's reward.
 PROBES = {
     "next_theta": StateField("theta"),
     "arm": played_arm,

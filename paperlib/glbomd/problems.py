@@ -1,9 +1,9 @@
-"""Bandits whose rewards follow a generalized linear model: fresh arms in each round, or one arm set for all rounds.
+"""Bandit problems whose rewards follow a generalized linear model, with new arms per round or one fixed arm set.
 
-The regret of a round is mu(best arm) - mu(played arm), free of noise. One uniform per trial and round,
-purpose "reward", makes the reward, whatever the arm: all learners observe the same noise.
-Source: Zhang, Xu, Zhao & Sugiyama (2025), experiments; the instance is that of RS-GLinCB's public code
-(Sawarni et al., 2024), recognized by the kappas that the paper quotes (erratum E21).
+The regret of a round is mu(best arm) - mu(pulled arm), without noise. One uniform number per trial and round, with
+purpose "reward", determines the reward. It does not depend on the arm, so all learners observe the same noise.
+Source: Zhang, Xu, Zhao & Sugiyama (2025), experiments. The problem instance comes from RS-GLinCB's public code
+(Sawarni et al., 2024); we identified it by the values of kappa that the paper reports (erratum E21).
 Letters: R trials, T rounds, K arms, d dimensions, S norm of theta*; mu the link's mean.
 """
 
@@ -22,84 +22,85 @@ from ..core.streams import Draw
 from ..core.validation import LARGEST, check_positive
 from .model.links import Bernoulli, Link, Poisson, known_link
 
-LARGEST_NORM = 27.0  # with Poisson rewards, of means up to e^S
+LARGEST_NORM = 27.0  # largest S with Poisson rewards, whose means go up to e^S
 
 
 class RoundInstance(NamedTuple):
-    """One round as the problem knows it."""
+    """Arms and expected rewards of one round."""
 
-    arms: Tensor  # R x K x d, or 1 x K x d where the trials share them
+    arms: Tensor  # R x K x d, or 1 x K x d if the trials share them
     means: Tensor  # R x K or 1 x K, expected rewards
-    best: Tensor  # R or 1, the largest of them
+    best: Tensor  # R or 1, the largest expected reward
 
 
 class BanditInstance(NamedTuple):
-    """A problem with its randomness settled; only rewards remain to be drawn."""
+    """Problem instance in which everything but the rewards is drawn."""
 
-    theta: Tensor | None  # R x d or 1 x d, theta*; None where no linear model holds
-    rounds: Sequence[RoundInstance]  # what round t = 0, 1, ... looks like
+    theta: Tensor | None  # R x d or 1 x d, theta*; None if no linear model holds
+    rounds: Sequence[RoundInstance]  # round t = 0, 1, ...
 
 
 class Bandit:
-    """What the problems share. Subclasses have the fields ``link`` and ``norm``, and make the world."""
+    """Base class of the bandit problems. Subclasses have the fields ``link`` and ``norm``, and draw the instance."""
 
     link: Link
     norm: float
 
     def __post_init__(self):
         known_link(self.link)
-        # counts of a mean e^S stay below the largest that learners take
+        # With this limit, counts with mean e^S stay below the largest count that learners accept.
         counts = isinstance(self.link, Poisson)
         check_positive("norm", self.norm, most=LARGEST_NORM if counts else LARGEST)
 
     def context(self, instance: BanditInstance, t: int) -> Tensor:
-        """The arms on offer in round t, R x K x d or 1 x K x d."""
+        """Return the arms available in round t, R x K x d or 1 x K x d."""
         return instance.rounds[t].arms
 
     def respond(
         self, instance: BanditInstance, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
-        """Reward and regret of the arms ``action`` (R indices), R each."""
+        """Return reward and regret of the arms ``action`` (R indices), R each."""
         _, means, best = instance.rounds[t]
         mean = take_mean(means, action)
         return self.link.sample(mean, draw.uniform("reward")), best - mean
 
 
 class KnownBandit(Bandit):
-    """Arms and theta* that are the same in every trial and known before a run: oracle quantities.
+    """Base class of problems whose arms and theta* are equal in all trials and known before a run.
 
-    Subclasses define ``natural(horizon)``, z = x^T theta* of all arms, T x K; learners never see it.
+    Its methods return oracle quantities. Subclasses define ``natural(horizon)``, which returns z = x^T theta* of all
+    arms, T x K; learners have no access to it.
     """
 
     def means(self, horizon: int) -> np.ndarray:
-        """Expected rewards of all arms, T x K."""
+        """Return the expected rewards of all arms, T x K."""
         return self.link.mean(torch.tensor(self.natural(horizon))).numpy()
 
     def best_means(self, horizon: int) -> np.ndarray:
-        """Expected reward of each round's best arm, T."""
+        """Return the expected reward of each round's best arm, T."""
         return self.means(horizon).max(1)
 
     def kappa_arms(self, horizon: int) -> float:
-        """1 / min_{t,x} mu'(x^T theta*), the number that the paper quotes as kappa (erratum E21)."""
+        """Return 1 / min_{t,x} mu'(x^T theta*), the number that the paper reports as kappa (erratum E21)."""
         return 1 / float(self.link.slope(torch.tensor(self.natural(horizon))).min())
 
     def kappa_opt(self, horizon: int) -> float:
-        """kappa_*, the inverse of the mean slope at the rounds' best arms."""
+        """Return kappa_*, the inverse of the mean slope at the rounds' best arms."""
         best = torch.tensor(self.natural(horizon).max(1))
         return 1 / float(self.link.slope(best).mean())
 
 
 @lru_cache(maxsize=4)
 def _instance(dim: int, arms: int, seed: int, horizon: int) -> tuple[np.ndarray, np.ndarray]:
-    """Direction of theta* (d) and arms (T x K x d) in the draw order of RS-GLinCB's public code.
+    """Draw the direction of theta* (d) and the arms (T x K x d) in the order of RS-GLinCB's public code.
 
-    u ~ uniform(-1, 1)^d gives theta* = S u / ||u||; then, round by round and arm by arm, a direction
-    v ~ normal(d) and a level rho ~ uniform: the arm v rho^{1/d} / ||v|| is uniform in the ball.
+    First u ~ uniform(-1, 1)^d gives theta* = S u / ||u||. Then, for each round and arm, a direction v ~ normal(d) and
+    a level rho ~ uniform are drawn. The arm v rho^{1/d} / ||v|| is uniform in the ball.
     """
     generator = np.random.default_rng(seed)
     u = generator.uniform(-1, 1, size=dim)
     v, rho = np.empty((horizon * arms, dim)), np.empty(horizon * arms)
-    # the two kinds alternate in one stream: no block draw gives the same numbers
+    # Normal and uniform numbers alternate in one stream, so drawing them in blocks would give other numbers.
     for i in range(horizon * arms):
         generator.standard_normal(out=v[i])
         rho[i] = generator.random()
@@ -109,24 +110,33 @@ def _instance(dim: int, arms: int, seed: int, horizon: int) -> tuple[np.ndarray,
 
 
 def sphere_instance(dim: int, arms: int, seed: int, horizon: int) -> tuple[np.ndarray, np.ndarray]:
-    """theta* / S (d) and arms (T x K x d); a shorter horizon is a prefix, so that longer ones are kept and cut."""
+    """Return theta* / S (d) and the arms (T x K x d).
+
+    A shorter horizon is a prefix of a longer one. Therefore a longer instance is cached and cut to the horizon.
+    """
     theta, x = _instance(dim, arms, seed, 1 << max(9, (horizon - 1).bit_length()))
     return theta, x[:horizon]
 
 
 @frozen_dataclass
 class SphereArms(KnownBandit):
-    """K fresh arms each round, uniform in the unit ball, and theta* on the sphere of radius S.
+    """Bandit with K new arms per round, uniform in the unit ball, and theta* on the sphere of radius S.
 
-    Source: Zhang, Xu, Zhao & Sugiyama (2025), Figures 1-3. One instance serves all trials, which differ in
-    their reward noise alone; its draws do not depend on S, and a shorter horizon is a prefix.
+    Source: Zhang, Xu, Zhao & Sugiyama (2025), Figures 1-3. All trials share one instance and differ only in
+    their reward noise. The draws of the instance do not depend on S, and a shorter horizon is a prefix.
 
     Attributes:
         link: family of the rewards.
         norm: S = ||theta*||_2.
-        dim: d.
-        arms: K.
-        seed: of the instance.
+        dim: d, dimension of the arms.
+        arms: K, number of arms.
+        seed: seed of the instance.
+
+    Examples:
+        >>> from paperlib.glbomd import Bernoulli, SphereArms
+        >>> problem = SphereArms(Bernoulli(), norm=3.0)
+        >>> round(problem.kappa_arms(3000), 1)  # the paper reports kappa = 21
+        21.0
     """
 
     link: Link = Bernoulli()
@@ -136,12 +146,12 @@ class SphereArms(KnownBandit):
     seed: int = fields.whole(109832, least=0)
 
     def natural(self, horizon: int) -> np.ndarray:
-        """z = x^T theta* of all arms, T x K."""
+        """Return z = x^T theta* of all arms, T x K."""
         theta, arms = sphere_instance(self.dim, self.arms, self.seed, horizon)
         return arms @ (self.norm * theta)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> BanditInstance:
-        """The instance for ``horizon`` rounds."""
+        """Return the instance for ``horizon`` rounds."""
         theta, arms = sphere_instance(self.dim, self.arms, self.seed, horizon)
         values = (self.norm * theta, arms, self.means(horizon))
         theta, arms, means = (torch.tensor(x, **tkwargs) for x in values)
@@ -151,18 +161,25 @@ class SphereArms(KnownBandit):
 
 @frozen_dataclass
 class FixedArms(Bandit):
-    """One arm set for all rounds and a theta* per trial, uniform on the sphere of radius S.
+    """Bandit with one arm set for all rounds, and a theta* per trial that is uniform on the sphere of radius S.
 
-    Fresh arms explore for whoever acts greedily; here exploring is the learner's own task.
+    New arms per round, as in ``SphereArms``, explore even for a greedy learner. Here the learner itself must explore.
 
     Attributes:
         link: family of the rewards.
         norm: S = ||theta*||_2.
-        dim: d.
-        arms: K.
-        shape: "ball" or "sphere", where the arms are uniform.
-        seed: of the arm set that the trials share.
-        per_trial: every trial has an arm set of its own, from its streams; the context is then R x K x d.
+        dim: d, dimension of the arms.
+        arms: K, number of arms.
+        shape: "ball" or "sphere", the set in which the arms are uniform.
+        seed: seed of the arm set that the trials share.
+        per_trial: draw a separate arm set for every trial, from its streams; the context is then R x K x d.
+
+    Examples:
+        >>> from paperlib.glbomd import FixedArms, Poisson, UniformArm
+        >>> from paperlib.play import play
+        >>> problem = FixedArms(Poisson(), norm=2.0, dim=3, arms=8)
+        >>> play(UniformArm(), problem, horizon=50, trials=4)["regret"].shape
+        (4, 50)
     """
 
     link: Link = Bernoulli()
@@ -174,7 +191,8 @@ class FixedArms(Bandit):
     per_trial: bool = fields.one_of((False, True), False)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> BanditInstance:
-        """The arm set and the trials' theta*, drawn from their streams (purpose "problem theta")."""
+        """Return the arm set, and theta* of every trial, drawn from its stream (purpose "problem theta")."""
+        # A normal vector has a uniform direction; a norm of rho^{1/d} makes the point uniform in the ball.
         if self.per_trial:
             v = draw.normal("problem direction", self.arms, self.dim)
             rho = draw.uniform("problem level", self.arms)
@@ -186,4 +204,5 @@ class FixedArms(Bandit):
         arms = v * (length / torch.linalg.vector_norm(v, dim=-1)).unsqueeze(-1)
         theta = self.norm * draw.sphere("problem theta", self.dim)
         means = self.link.mean(arm_dot(arms, theta))
+        # All rounds share one object, so the arms are stored once.
         return BanditInstance(theta, (RoundInstance(arms, means, means.amax(1)),) * horizon)

@@ -1,4 +1,4 @@
-"""Runs for the tests of bounds: recorded, kept, and played by right and by broken learners."""
+"""Helpers for the tests of bounds: cached runs of the correct learner and of deliberately broken learners."""
 
 from dataclasses import dataclass
 
@@ -34,7 +34,7 @@ _traces = {}
 
 @dataclass(frozen=True)
 class Share(Bernoulli):
-    """Share of successes among four tries: the logistic model with g = 1/4, where R is not 0."""
+    """Fraction of successes among four tries: the logistic model with g = 1/4, an example with g below 1 and R > 0."""
 
     dispersion = 0.25
 
@@ -46,7 +46,7 @@ class Share(Bernoulli):
 
 
 def trace_of(learner, problem, horizon=300, trials=4):
-    """A recorded run, kept for the other tests."""
+    """Return a recorded run; runs are cached for the other tests."""
     key = (learner, problem, horizon, trials)
     if key not in _traces:
         probes = PROBES | {
@@ -58,7 +58,7 @@ def trace_of(learner, problem, horizon=300, trials=4):
 
 
 def replay_of(link, norm, ridge, horizon=300, trials=4, kind=GLBOMD):
-    """The same, as a replay, on the paper's instance."""
+    """Return a recorded run on the paper's instance as a replay."""
     learner = kind(link, norm, ridge=ridge)
     problem = SphereArms(link, norm)
     return Replay.of(trace_of(learner, problem, horizon, trials), setting_of(learner, problem.dim))
@@ -66,7 +66,7 @@ def replay_of(link, norm, ridge, horizon=300, trials=4, kind=GLBOMD):
 
 @dataclass(frozen=True)
 class WrongSign(GLBOMD):
-    """Steps up the loss."""
+    """Take the gradient step in the wrong direction, which increases the loss."""
 
     def update(self, state, arms, arm, reward, draw):
         new = super().update(state, arms, arm, reward, draw)
@@ -78,7 +78,7 @@ class WrongSign(GLBOMD):
 
 @dataclass(frozen=True)
 class NoProjection(GLBOMD):
-    """Leaves the ball."""
+    """Omit the projection, so that the estimate may leave the ball."""
 
     def update(self, state, arms, arm, reward, draw):
         theta, H, C, rounds = state
@@ -95,7 +95,7 @@ class NoProjection(GLBOMD):
 
 @dataclass(frozen=True)
 class WrongNorm(NoProjection):
-    """Projects radially."""
+    """Project radially, that is in the Euclidean norm, instead of in the norm of H~_t."""
 
     def update(self, state, arms, arm, reward, draw):
         new = super().update(state, arms, arm, reward, draw)

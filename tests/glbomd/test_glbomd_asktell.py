@@ -1,4 +1,4 @@
-"""GLB-OMD on contexts and rewards of one's own: one call each way, refusals that cost nothing, warnings."""
+"""GLB-OMD through ask/tell with user-defined data: one call per step, rejected inputs without side effects, warnings."""
 
 import warnings
 

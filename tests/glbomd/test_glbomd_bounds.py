@@ -1,4 +1,4 @@
-"""Bounds: known numbers, special cases, monotonicity, coverage."""
+"""Bounds: known values, special cases, monotonicity, coverage."""
 
 import math
 from dataclasses import dataclass, replace
@@ -156,7 +156,7 @@ def test_sharp_constants_are_the_roots():
 
 
 def test_sharp_constant_makes_the_integral_bound_an_equality():
-    """The proof's E (e^{R|u|} - 1 - R|u|) <= 2 R^2 sigma^2 by quadrature, at, below and above x* = R sigma."""
+    """Check the proof's E (e^{R|u|} - 1 - R|u|) <= 2 R^2 sigma^2 by quadrature, at, below and above x* = R sigma."""
     density = lambda n: math.exp(-n * n / 2) / math.sqrt(2 * math.pi)
     mean = lambda x: 2 * quad(lambda n: (math.exp(x * n) - 1 - x * n) * density(n), 0, 12)[0]
     x = bounds.sharp_width()
@@ -280,21 +280,21 @@ def test_coverage_with_400_trials(link, S, ridge, covered, worst):
 
 
 class HalfRadius(GLBOMD):
-    """Chooses with beta_t / 2."""
+    """Choose arms with beta_t / 2."""
 
     def radius(self, t, dim):
         return super().radius(t, dim) / 2
 
 
 class OneEarly(GLBOMD):
-    """Chooses with the radius of the round before."""
+    """Choose arms with the radius of the previous round."""
 
     def radius(self, t, dim):
         return super().radius(max(t - 1, 1), dim)
 
 
 class Pessimistic(GLBOMD):
-    """Takes the bonus off."""
+    """Subtract the bonus instead of adding it."""
 
     def radius(self, t, dim):
         return -super().radius(t, dim)
@@ -316,7 +316,7 @@ def test_a_choice_that_is_not_algorithm_1s_is_flagged(kind, link, S, ridge):
     probes = {"behind": OptimismGap(setting)}
     trace = play(learner, SphereArms(link, S), 1500, 4, record="all", probes=probes)
     check = bounds.assumption_choice(trace["behind"], setting)
-    # with the theory's ridge the radius hardly moves, and no choice hangs on a round
+    # With the theory's ridge the radius hardly changes per round, so the previous round's radius gives the same choices.
     good = kind is GLBOMD or (kind is OneEarly and ridge == "theory")
     assert check.verdict == ("holds" if good else "fails")
 
@@ -349,7 +349,8 @@ def test_order_of_regret():
         )
         for name, curve in at.items()
     }
-    assert found["order"].inputs["slope"] == pytest.approx(0, abs=1e-12)  # either side by rounding
+    # The slope may have either sign by rounding, so the verdict of "order" is not tested.
+    assert found["order"].inputs["slope"] == pytest.approx(0, abs=1e-12)
     assert {name: check.verdict for name, check in found.items() if name != "order"} == {
         "root": "holds",
         "steeper": "fails",
@@ -358,7 +359,7 @@ def test_order_of_regret():
 
 
 def test_tables_are_the_papers():
-    """Rows, logarithms, amortized time, and who is called jointly efficient."""
+    """Check rows, logarithms, amortized time, and the methods marked as jointly efficient."""
     fast = "log T sqrt(T / kappa_*)"
     assert [tuple(row) for row in lemmas.table_1()] == [
         ("GLM-UCB", "kappa (log T)^(3/2) sqrt(T)", "t", "t", "no"),

@@ -1,10 +1,10 @@
-"""The claims of the paper are all declared: the list is written out here, apart from the declarations."""
+"""Declarations of the paper's claims: this file lists all of them a second time, independently of the declarations."""
 
 import pytest
 
 from companion.verdicts import claims
 
-# C1-C29; a claim judged in parts is declared in parts. Numbers S after an id are norms of theta*.
+# C1-C29; a claim that is judged in parts is declared in parts. A number S after an id is the norm of theta*.
 IDS = """
 C1 C1.S3 C1.S5
 C2 C2.S3 C2.S5
@@ -38,14 +38,14 @@ C28.radius C28.regret.S3 C28.regret.S5
 C29.regret C29.radius
 """.split()
 
-# What decides a parent: S = 7, 9 and fixed arms are shown beside C5 and C12, and do not count there.
+# The parts that decide a parent. The parts of C5 and C12 with S = 7, 9 and with fixed arms are shown, but do not count.
 PARTS = {
     **{f"C{i}": {f"C{i}.S3", f"C{i}.S5"} for i in (1, 2, 3, 4, 5, 6, 7, 8, 12, 13)},
     "C9": {"C9.kappa.logistic", "C9.kappa.poisson"},
     "C19": {"C5", "C5.S7", "C5.S9", "C12"},
 }
 
-# Sides and thresholds as they were fixed.
+# The sides and thresholds that were fixed in advance.
 DECIDED = {
     "C5.S3": ("below", 2.0),
     "C9.kappa.poisson": ("within", (0.8, 1.25)),
@@ -62,7 +62,7 @@ DECIDED = {
     "C27.slsqp.S5": ("above", 2.0),
 }
 
-# What cannot fail, and what was chosen after a look: shown, never counted as holding.
+# Claims that cannot fail, or that were chosen after an inspection of the numbers. They are shown but never count as holding.
 UNJUDGED = {
     **{f"C9.slope.{link}": "cannot tell O(1) from O(t)" for link in ("logistic", "poisson")},
     "C14": "recognized by these numbers",
@@ -139,7 +139,7 @@ def test_rows_carry_their_caveats(declared):
     assert all("declared late" in declared[id].source for id in IDS if id.startswith("C27"))
 
 
-# Claims of Figures 1c, 2c, 3c and 4b, which show the time of whole runs.
+# Claims about Figures 1c, 2c, 3c and 4b, which show the run time of whole runs.
 WHOLE = ("C1.", "C4.S", "C8.", "C10", "C11.certified", "C18.certified", "C21.b", "C27.certified")
 
 

@@ -1,4 +1,4 @@
-"""Rules without features and Laplace Thompson sampling, against plain one-trial versions."""
+"""Algorithms without features and Laplace Thompson sampling, compared with simple one-trial implementations."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ ARM = {"arm": Probe(lambda round: round.action), "reward": Probe(lambda round: r
 
 
 def history(learner, horizon, trials=2, problem=PROBLEM):
-    """Arms and rewards of a run, R x T."""
+    """Return arms and rewards of a run, R x T."""
     trace = play(learner, problem, horizon, trials, record="all", probes=ARM)
     return trace["arm"].astype(int), trace["reward"]
 
@@ -53,7 +53,7 @@ def test_beta_thompson_against_plain_version():
 
 @pytest.mark.parametrize("link", [None, Poisson(), Gaussian(0.5)])
 def test_laplace_thompson_against_plain_version(link):
-    """Mode by scipy's BFGS on the raw history, a dense Hessian, and the sample through its Cholesky factor."""
+    """Compare with the mode from SciPy's BFGS on the raw history, a dense Hessian, and a sample through its Cholesky factor."""
     problem = PROBLEM if link is None else FixedArms(link, 1.0, arms=6, dim=3)
     learner = LaplaceThompson(problem.link, ridge=1.5, scale=0.7)
     arms, rewards = history(learner, 25, 2, problem)
@@ -88,7 +88,7 @@ def test_laplace_posterior_has_the_covariance_of_the_hessian():
         theta=torch.tensor([0.5, 0.2], dtype=torch.float64).expand(4000, 2),
     )
     arm, _ = learner.select(state, arms, streams.at(0))
-    # arm 0 wins with probability P(N(0.3, v) > 0), v the variance of a difference of the coordinates
+    # Arm 0 wins with probability P(N(0.3, v) > 0), where v is the variance of a difference of the coordinates.
     C = np.linalg.inv(H.numpy())
     p = special.ndtr(0.3 / np.sqrt(C[0, 0] + C[1, 1] - 2 * C[0, 1]))
     assert abs(float((arm == 0).double().mean()) - p) < 4 * np.sqrt(p * (1 - p) / 4000)
@@ -125,8 +125,8 @@ def test_reference_rules():
 
 @pytest.mark.slow
 def test_covertype_controls():
-    """Measured regret over 1000 rounds, 20 trials with other noise: within four combined standard errors."""
-    # UCB1 was measured without an interval: 2 stands for it
+    """Compare the regret over 1000 rounds with 20 trials of other noise, within four combined standard errors."""
+    # No interval was recorded for UCB1, so 2 is used as its half width.
     expected = {
         UCB1(): (334.8, 2.0),
         UCB1(0.25): (125.9, 12.1),

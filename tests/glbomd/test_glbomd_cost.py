@@ -1,4 +1,4 @@
-"""Who overtakes whom and when, and how rare a large reward is."""
+"""Crossing times of regret curves, and the probability of a large reward."""
 
 import numpy as np
 import pytest

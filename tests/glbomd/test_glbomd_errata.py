@@ -1,4 +1,4 @@
-"""Errata: their numbers, and that the list is complete."""
+"""Errata: their numbers, and the completeness of the list."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""GLB-OMD against values worked by hand, dense references and constrained solvers (A3-A7, A12-A15, A17)."""
+"""GLB-OMD against values computed by hand, dense references and constrained solvers (A3-A7, A12-A15, A17)."""
 
 import dataclasses
 import math
@@ -28,13 +28,13 @@ from paperlib.learners.reference import UniformArm
 from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
-DRAW = Streams(0, [0]).at(0)  # the learner draws nothing
+DRAW = Streams(0, [0]).at(0)  # not used, because the learner is deterministic
 X3 = torch.tensor([[[0.6, 0.8], [1.0, 0.0], [-0.5, 0.5]]], **TKWARGS)
 LOGISTIC_REWARDS = (1, 0, 0, 1, 1, 0)
 
 
 def run(learner, arms, rewards):
-    """Arms played, theta after each round, final state: one trial, or one per column of ``rewards``."""
+    """Return pulled arms, theta after each round, and the final state, for one trial or for one per column of ``rewards``."""
     rewards = torch.as_tensor(np.asarray(rewards, float))
     rewards = rewards.unsqueeze(1) if rewards.dim() == 1 else rewards
     state, arms_played, thetas = learner.init(rewards.shape[1], arms, None, DRAW, **TKWARGS), [], []
@@ -55,7 +55,7 @@ def random_state(rows, d, S, seed, ridge=2.0, weight=3.0):
 
 
 def test_one_dimension_by_hand():
-    """A4."""
+    """Compare with values computed by hand in one dimension (A4)."""
     learner = GLBOMD(Bernoulli(), norm_bound=3.0, delta=0.01, ridge=5.0)
     one = torch.ones(1, 1, 1, **TKWARGS)
     _, theta, state = run(learner, one, (1, 0, 1))
@@ -125,7 +125,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_three_arms_by_hand(name):
-    """A5, A6."""
+    """Compare with values computed by hand for three arms (A5, A6)."""
     learner, rewards, arms, thetas, precision = CASES[name]
     played, theta, state = run(learner, X3, rewards)
     assert played == arms
@@ -178,7 +178,7 @@ def test_gaussian_is_ridge_regression():
     ],
 )
 def test_radius_values(link, S, dim, ridge, delta, t, radius):
-    """A7."""
+    """Compare the confidence radius with known values (A7)."""
     assert GLBOMD(link, S, delta, ridge).radius(t, dim) == pytest.approx(radius, abs=1e-9)
 
 
@@ -195,7 +195,7 @@ def test_ridge_values():
 
 
 def test_the_sharp_constant_solves_its_equation():
-    """Lemma 7 in one direction: 2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi) = 2 x^2 and lambda = (3/2) eta R^2 / x^2."""
+    """Check Lemma 7 in one direction: 2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi) = 2 x^2 and lambda = (3/2) eta R^2 / x^2."""
     x = brentq(
         lambda x: 2 * math.exp(x * x / 2) * ndtr(x) - 1 - x * math.sqrt(2 / math.pi) - 2 * x * x,
         1,
@@ -209,7 +209,7 @@ def test_the_sharp_constant_solves_its_equation():
 
 
 def dense_update(learner, theta, H, x, r):
-    """Eq. (3) in plain numpy: the quadratic's minimizer, and its minimizer over the ball by root finding."""
+    """Solve Eq. (3) in NumPy: the quadratic's minimizer, and its minimizer over the ball by root finding."""
     g, eta, S, at = (
         learner.link.dispersion,
         learner.step,
@@ -246,7 +246,7 @@ def one_update(learner, seed, rows=200, d=4):
     "link, S", [(Bernoulli(), 1.5), (Poisson(), 1.5), (Gaussian(0.5), 1.5), (Binomial(12), 1.5)]
 )
 def test_update_is_the_constrained_minimizer(link, S):
-    """A3, to 1e-10 against the secular equation, 200 random states."""
+    """Compare with the secular equation to 1e-10, on 200 random states (A3)."""
     learner = GLBOMD(link, S, ridge=2.0)
     state, arms, arm, reward, new = one_update(learner, seed=5)
     projected = 0
@@ -266,7 +266,7 @@ def test_update_is_the_constrained_minimizer(link, S):
 
 
 def test_update_against_a_constrained_solver():
-    """A3, Eq. (3) as printed, to 5e-6 against SLSQP."""
+    """Compare with SLSQP on Eq. (3) as printed, to 5e-6 (A3)."""
     learner = GLBOMD(Bernoulli(), 1.0, ridge=2.0)
     state, arms, arm, reward, new = one_update(learner, seed=6, rows=30)
     for i in range(30):
@@ -292,7 +292,7 @@ def test_update_against_a_constrained_solver():
 
 @pytest.mark.parametrize("ridge", ["sharp", "dim"])
 def test_a_whole_run_against_dense_numpy(ridge):
-    """300 rounds on the paper's instance against plain numpy with a fresh inverse each round."""
+    """Compare 300 rounds on the paper's instance with NumPy code that recomputes the inverse in each round."""
     learner, T = GLBOMD(Bernoulli(), 3.0, ridge=ridge), 300
     problem = GivenUniforms(
         SphereArms(Bernoulli(), 3.0), np.random.default_rng([0, 0]).random((1, T))
@@ -320,7 +320,7 @@ def test_a_whole_run_against_dense_numpy(ridge):
     ],
 )
 def test_regret_on_the_paper_s_instance(link, S, totals):
-    """A17: the first three trials, lambda = d = 5."""
+    """Compare the regret of the first three trials with known values, lambda = d = 5 (A17)."""
     uniforms = np.stack([np.random.default_rng([0, trial]).random(3000) for trial in range(3)])
     trace = play(
         GLBOMD(link, S, ridge="dim"), GivenUniforms(SphereArms(link, S), uniforms), 3000, 3
@@ -329,7 +329,7 @@ def test_regret_on_the_paper_s_instance(link, S, totals):
 
 
 def steps(learner, arms, rewards, state=None):
-    """Final state after feeding rewards (T x R) for the arms that the learner chooses; arms T x R x K x d."""
+    """Return the final state after rewards (T x R) for the arms that the learner chooses; arms T x R x K x d."""
     state = (
         learner.init(rewards.shape[1], arms[0], None, DRAW, **TKWARGS) if state is None else state
     )
@@ -357,7 +357,7 @@ def random_run(T, R, K, d, seed, top=2):
     poisson=st.booleans(),
 )
 def test_invariants(seed, d, K, S, poisson):
-    """A12: the estimate stays in the ball, H_t symmetric and above lambda I, the radius grows, Lemma 1 holds."""
+    """Check that theta_t is in the ball, H_t is symmetric and above lambda I, the radius grows, and Lemma 1 holds (A12)."""
     learner = GLBOMD(Poisson() if poisson else Bernoulli(), S, ridge="dim")
     arms, rewards = random_run(25, 3, K, d, seed, top=5 if poisson else 2)
     state, rng = learner.init(3, arms[0], None, DRAW, **TKWARGS), np.random.default_rng(seed)
@@ -388,7 +388,7 @@ def test_invariants(seed, d, K, S, poisson):
 
 
 def test_rotation_and_permutation():
-    """A12: rotated arms give the same decisions, permuted arms the permuted ones."""
+    """Check that rotated arms give the same decisions, and permuted arms the permuted decisions (A12)."""
     learner = GLBOMD(Bernoulli(), 2.0, ridge="dim")
     arms, rewards = random_run(60, 4, 7, 3, seed=8)
     rotation = torch.linalg.qr(torch.tensor(np.random.default_rng(9).normal(size=(3, 3))))[0]
@@ -402,7 +402,7 @@ def test_rotation_and_permutation():
 
 
 def test_mirrored_data():
-    """A12: x -> -x with r -> 1 - r is the same logistic data."""
+    """Check that x -> -x with r -> 1 - r gives the same logistic data (A12)."""
     learner = GLBOMD(Bernoulli(), 1.0, ridge=0.5)
     arms, rewards = random_run(40, 3, 1, 4, seed=10)
     _, a = steps(learner, arms, rewards)
@@ -412,7 +412,7 @@ def test_mirrored_data():
 
 
 def test_alone_equals_batched_and_device_form():
-    """A13: projecting rounds included."""
+    """Compare single trials with the batch, and the host with the device form, including projections (A13)."""
     learner = GLBOMD(Poisson(), 1.5, ridge="dim")
     arms, rewards = random_run(200, 5, 6, 4, seed=11, top=6)
     chosen, state = steps(learner, arms, rewards)
@@ -438,7 +438,7 @@ def test_shared_arms_equal_repeated_arms():
 
 
 class Looks(TorchDispatchMode):
-    """Counts the values of tensors that reach Python."""
+    """Count the values of tensors that are transferred to Python."""
 
     number = 0
 
@@ -449,7 +449,10 @@ class Looks(TorchDispatchMode):
 
 
 def test_two_host_synchronizations_and_meta():
-    """A13, with projections in both forms: whether a trial left the ball, and whether its projection has converged."""
+    """Check for two host synchronizations, with projections in both forms (A13).
+
+    One checks whether a trial left the ball, the other whether its projection has converged.
+    """
     learner = GLBOMD(Bernoulli(), 0.2, ridge=0.1, refresh=2)
     arms, rewards = random_run(3, 2, 4, 3, seed=13)
     _, state = steps(learner, arms, rewards)
@@ -469,7 +472,7 @@ def test_two_host_synchronizations_and_meta():
 
 
 def test_state_size_is_constant():
-    """A13, C23: 8 (d + 2 d^2) bytes a trial at any round."""
+    """Check that the state has 8 (d + 2 d^2) bytes per trial in any round (A13, C23)."""
     learner = GLBOMD(Bernoulli(), 2.0)
     arms, rewards = random_run(70, 2, 5, 4, seed=14)
     size = lambda state: sum(
@@ -480,7 +483,7 @@ def test_state_size_is_constant():
 
 
 def test_refresh_changes_nothing():
-    """A13: inverted at round 4096, or every seven rounds, or never, the inverse is the same."""
+    """Check that the inverse is the same if it is recomputed at round 4096, every seven rounds, or never (A13)."""
     arms, rewards = random_run(4100, 1, 4, 3, seed=15)
     kept, often = (GLBOMD(Bernoulli(), 2.0, refresh=rounds) for rounds in (10**6, 7))
     _, before = steps(kept, arms[:4090], rewards[:4090])
@@ -494,12 +497,12 @@ def test_refresh_changes_nothing():
         torch.testing.assert_close(
             state.covariance @ state.precision, torch.eye(3, **TKWARGS)[None], rtol=0, atol=1e-12
         )
-    # one of them was inverted afresh
+    # The default learner recomputed its inverse at round 4096, and the first one did not.
     assert not torch.equal(ends[0][1].covariance, ends[2][1].covariance)
 
 
 def test_scale_is_a_factor_of_the_radius():
-    """Also one per trial: a batch of scales equals runs of one scale each; 0 is greedy."""
+    """Check ``scale``, also with one value per trial: a batch of scales equals runs with one scale each, and 0 is greedy."""
     arms, rewards = random_run(40, 1, 6, 3, seed=16)
     rewards, scales = rewards.expand(-1, 3), torch.tensor([1.0, 0.1, 0.0], **TKWARGS)
     together, _ = steps(GLBOMD(Bernoulli(), 2.0, scale=scales), arms, rewards)
@@ -531,13 +534,13 @@ def test_scale_is_a_factor_of_the_radius():
     ],
 )
 def test_refused_settings(field, value):
-    """A14."""
+    """Check that invalid hyper-parameters are rejected (A14)."""
     with pytest.raises(ValueError, match=f"{field}=.*allowed"):
         dataclasses.replace(GLBOMD(Bernoulli(), 2.0), **{field: value})
 
 
 def test_refused_data_leave_the_state():
-    """A14, through ask/tell."""
+    """Check that data rejected by ask/tell leave the state unchanged (A14)."""
     user = AskTell(GLBOMD(Bernoulli(), 2.0), X3[0].numpy())
     arm = user.ask()
     for reward in (0.5, -1, 2):
@@ -567,7 +570,7 @@ def test_refused_data_leave_the_state():
     ],
 )
 def test_caution(link, ridge, words):
-    """A user is warned whenever the theorem does not cover lambda."""
+    """Check that a user is warned whenever the theorem does not cover lambda."""
     said = GLBOMD(link, 3.0, ridge=ridge).caution(torch.zeros(1, 4, 5))
     assert said is None if words is None else words in said
     if isinstance(link, Bernoulli) and said:
@@ -575,7 +578,11 @@ def test_caution(link, ridge, words):
 
 
 def test_caution_of_a_bonus_that_leads_by_length():
-    """It speaks where arms differ in length and the horizon is short for dimension and ridge, and not without one."""
+    """Check that the warning about the bonus appears if and only if it should.
+
+    It appears if the norms of the arms differ and the horizon is short for dimension and ridge. Without a horizon it does
+    not appear.
+    """
     learner, rng = GLBOMD(Bernoulli(), 3.0), np.random.default_rng(0)
     arms = torch.tensor(rng.normal(size=(1, 40, 30)))
     alike = arms / torch.linalg.vector_norm(arms, dim=-1, keepdim=True)
@@ -603,7 +610,7 @@ def test_caution_of_a_bonus_that_leads_by_length():
     ],
 )
 def test_caution_is_borne_out_on_real_arms(ridge, scale, worse):
-    """On Covertype's clusters: where it speaks the regret is above random play's, where it is silent far below."""
+    """Check on Covertype's clusters that the regret exceeds that of random play with a warning, and is far below it without."""
     problem, learner = Covertype(), GLBOMD(Bernoulli(), 6.0, ridge=ridge, scale=scale)
     regret, random = (
         play(rule, problem, 1000, 6, 0, record=[1000])["regret"].mean()
@@ -617,7 +624,7 @@ def test_caution_is_borne_out_on_real_arms(ridge, scale, worse):
 
 @pytest.mark.slow
 def test_caution_is_borne_out_on_breast_cancer_rows():
-    """1,500 rounds, two rows to choose from, reward 1 for a benign one: the default earns less than chance."""
+    """Check that the default earns less than chance: 1,500 rounds, two rows to choose from, reward 1 for a benign one."""
     rows, benign = load_breast_cancer(return_X_y=True)
     rows = (rows - rows.mean(0)) / rows.std(0)
     rows /= np.linalg.norm(rows, axis=1).max()
@@ -637,9 +644,9 @@ def test_caution_is_borne_out_on_breast_cancer_rows():
 
 
 def test_degenerate_problems():
-    """A15."""
+    """Check one arm, one dimension, one round, and duplicate arms (A15)."""
     learner = GLBOMD(Bernoulli(), 2.0)
-    # one arm, one dimension, one round
+    # One arm, one dimension, one round.
     assert run(learner, torch.ones(1, 1, 1, **TKWARGS), (1,))[0] == [0]
     twins = torch.tensor([[[0.3, 0.4], [0.8, 0.0], [0.8, 0.0]]], **TKWARGS)
     assert run(learner, twins, (0,))[0] == [1]  # ties go to the lowest index
@@ -659,7 +666,7 @@ def test_degenerate_problems():
 
 
 def test_constant_rewards_end_on_the_sphere():
-    """A15: 2000 equal rewards, all 0 in one trial and all 1 in the other."""
+    """Check 2000 equal rewards, all 0 in one trial and all 1 in the other (A15)."""
     line = torch.tensor([[[1.0, 0.0], [0.5, 0.0]]], **TKWARGS)
     _, _, state = run(GLBOMD(Bernoulli(), 1.0, ridge="dim"), line, np.tile([0.0, 1.0], (2000, 1)))
     assert torch.all(state.covariance.isfinite())
@@ -667,7 +674,7 @@ def test_constant_rewards_end_on_the_sphere():
 
 
 def test_a_million_counts():
-    """A15: the step is projected and everything stays finite."""
+    """Check that after a reward of a million counts the step is projected and all values are finite (A15)."""
     _, theta, state = run(GLBOMD(Poisson(), 3.0, ridge="dim"), X3, (1e6, 0, 1e6))
     assert all(torch.all(x.isfinite()) for x in state[:3]) and np.linalg.norm(
         theta, axis=1

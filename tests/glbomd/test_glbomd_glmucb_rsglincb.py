@@ -1,4 +1,4 @@
-"""GLM-UCB and RS-GLinCB: numbers by hand, dense references, both histories, both forms of the loop."""
+"""GLM-UCB and RS-GLinCB: values computed by hand, dense references, both kinds of history, both forms of the loop."""
 
 import dataclasses
 import math
@@ -26,7 +26,7 @@ ARM = {"arm": Probe(lambda seen: seen.action.double())}
 
 
 def feed(learner, rewards, arms=X3):
-    """Play the given rewards; states after each ``select``, one more than there are rewards, and the arms."""
+    """Play with the given rewards; return the arms and the states after each ``select``, one more than there are rewards."""
     draw = Streams(0, [0]).at(0)
     state, chosen, actions = learner.init(1, arms, len(rewards), draw, **TKWARGS), [], []
     for reward in (*rewards, None):
@@ -70,7 +70,7 @@ def test_glmucb_poisson_numbers():
 
 
 def indices(learner, state, arms=X3):
-    """RS-GLinCB's index of every arm outside the warm-up."""
+    """Return RS-GLinCB's index of every arm outside the warm-up."""
     _, beta, _ = learner.constants_value(arms.shape[2], state.horizon)
     center = (state.warm_fit.theta + state.fit.theta)[0] / 2
     return [float(x @ center + beta * (x @ state.covariance[0] @ x).sqrt()) for x in arms[0]]
@@ -85,7 +85,7 @@ def test_rsglincb_without_warm_up():
     np.testing.assert_allclose(
         indices(learner, states[0]), [8.752135047, 8.752135047, 6.188694042], atol=1e-9
     )
-    # The determinant test fires on the empty history, without a fit; later switches have something to fit.
+    # On the empty history the determinant test triggers a switch without a fit. Later switches fit the observations.
     assert (
         states[0].switches == 1
         and states[0].fits == 0
@@ -117,16 +117,16 @@ def test_rsglincb_warms_up_to_the_end():
     assert threshold == pytest.approx(0.208333333, abs=1e-9)
     states, actions = feed(learner, LOGISTIC_REWARDS)
     assert actions[:4] == [0, 1, 0, 1]  # the fifth round is an exact tie
-    # one fit a round; the choice after the last round makes the first switch
+    # There is one fit per round, and the selection after the last round makes the first switch.
     report = learner.report(states[-1])
     assert report["warmups"] == 6 == report["fits"] - report["switches"]
 
 
-# Dense, unbatched references, written from the papers.
+# Dense, unbatched references, implemented from the papers.
 
 
 def newton(link, x, y, ridge, ball=None):
-    """Ridge estimate of one trial; the ball's multiplier by bisection, since it acts as a larger ridge."""
+    """Return the ridge estimate of one trial; the ball's multiplier acts as a larger ridge, and bisection finds it."""
 
     def solve(total):
         theta = np.zeros(x.shape[1])
@@ -229,7 +229,7 @@ def dense_rsglincb(learner, contexts, rewards, horizon):
 
 
 def instance(link, rounds, trials, dim=3, count=8, norm=2.5, seed=1):
-    """Random contexts T x R x K x d and the reward that each arm would give."""
+    """Return random contexts T x R x K x d and the reward that each arm would give."""
     g = np.random.default_rng(seed)
     arms = g.normal(size=(rounds, trials, count, dim))
     arms *= (g.uniform(size=arms.shape[:3]) ** (1 / dim) / np.linalg.norm(arms, axis=3))[..., None]
@@ -240,7 +240,7 @@ def instance(link, rounds, trials, dim=3, count=8, norm=2.5, seed=1):
 
 
 def batch(learner, arms, rewards):
-    """All trials at once; actions R x T and the last state."""
+    """Play all trials at once; return the actions R x T and the last state."""
     rounds, trials = arms.shape[:2]
     draw = Streams(0, range(trials)).at(0)
     state, actions = learner.init(trials, torch.from_numpy(arms[0]), rounds, draw, **TKWARGS), []
@@ -300,7 +300,7 @@ def test_rsglincb_equals_dense_reference(learner):
         )
         assert actions[trial].tolist() == expected
         assert int(state.warmups[trial]) == warmups and switched == bool(state.switches[trial] > 0)
-    # The instance exercises both phases.
+    # The instance has both warm-up rounds and other rounds.
     assert (0 < state.warmups).all() and (state.warmups < 120).all() and (state.switches >= 1).all()
     if learner.constants == "public":
         assert (state.switches > 1).all()
@@ -365,7 +365,7 @@ COVERTYPE = {
 
 @pytest.mark.parametrize("learner", COVERTYPE.values(), ids=COVERTYPE)
 def test_counts_play_the_same_arms_as_rows(learner):
-    """Every round on the 60 arms of Covertype."""
+    """Compare every round on the 60 arms of Covertype."""
     rows, counts = (
         play(
             dataclasses.replace(learner, counts=c),
@@ -406,7 +406,7 @@ def test_counts_with_an_arm_set_per_trial(make):
 
 @pytest.mark.parametrize("learner", COVERTYPE.values(), ids=COVERTYPE)
 def test_one_scale_per_trial(learner):
-    """A batch whose trials have scales of their own plays what each scale plays alone."""
+    """Check that a batch with one scale per trial plays the same arms as separate runs with these scales."""
     scales = (learner.scale, 0.0, 1.0)
     learner = dataclasses.replace(learner, counts=True)
     mixed = play(
@@ -434,7 +434,10 @@ def test_one_scale_per_trial(learner):
 
 
 def test_poisson_figures_learn_nothing():
-    """With the stated bound of 100 on Poisson rewards both play long arms for their length and regret as the longest arm does."""
+    """Check that neither method learns in the Poisson figures, where the stated bound on the rewards is 100.
+
+    Both choose arms by their norm, and have the regret of always pulling the arm with the largest norm.
+    """
     problem = SphereArms(Poisson(), 3.0)
     kappa, length = (
         problem.kappa_arms(3000),
@@ -455,7 +458,7 @@ def test_poisson_figures_learn_nothing():
     )
     assert (rs["report.warmups"] == 100).all() and (rs["report.fits"] == 100).all()
     for trace in (rs, glm):
-        # the mean arm's is 5 / 6, the longest of 20 arms' about .99
+        # The mean norm of an arm is 5 / 6, and the largest norm of 20 arms is about 0.99.
         assert trace["length"].mean() > 0.93
         longest = play(LongestArm(), problem, 100, 2)["regret"][:, -1]
         np.testing.assert_allclose(trace["regret"][:, -1], longest, rtol=0.1)
@@ -478,7 +481,7 @@ def test_defaults():
     assert GLMUCB(Bernoulli(), 2.0, kappa=6.0).radius(2000, 5, 3000) == pytest.approx(
         3 * root * math.sqrt(math.log(2000))
     )
-    # With the theory's constants the warm-up outlasts a million rounds (E20).
+    # With the theory's constants the warm-up is longer than a million rounds (erratum E20).
     learner = RSGLinCB(Bernoulli(), 3.0, kappa=21.0, constants="theory")
     _, _, threshold = learner.constants_value(5, 3000)
     assert threshold < 1.4e-7

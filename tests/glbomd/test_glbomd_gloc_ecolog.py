@@ -1,4 +1,4 @@
-"""GLOC and ECOLog against values worked by hand, dense numpy and constrained solvers (A8, A13-A15)."""
+"""GLOC and ECOLog against values computed by hand, dense NumPy code and constrained solvers (A8, A13-A15)."""
 
 import dataclasses
 import math
@@ -23,14 +23,14 @@ from paperlib.maths.sets import project_ball
 from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
-DRAW = Streams(0, [0]).at(0)  # neither learner draws anything
+DRAW = Streams(0, [0]).at(0)  # not used, because both learners are deterministic
 X3 = torch.tensor([[[0.6, 0.8], [1.0, 0.0], [-0.5, 0.5]]], **TKWARGS)
 LOGISTIC_REWARDS, COUNTS = (1, 0, 0, 1, 1, 0), (3, 0, 2, 1, 5, 0)
 sigmoid = lambda z: 1 / (1 + np.exp(-z))
 
 
 def by_hand(learner, rewards):
-    """Arms, radii before each round and states after it, one trial."""
+    """Return arms, radii before each round, and states after it, for one trial."""
     state, arms, radii, states = learner.init(1, X3, None, DRAW, **TKWARGS), [], [], []
     for reward in rewards:
         radii.append(learner.radius(state).item())
@@ -59,7 +59,7 @@ def steps(learner, arms, rewards):
 
 
 def test_gloc_by_hand():
-    """A8."""
+    """Compare GLOC with values computed by hand (A8)."""
     arms, radii, states = by_hand(GLOC(Bernoulli(), 2.0, 0.05, ridge=2.0), LOGISTIC_REWARDS)
     assert arms == [0, 1, 1, 0, 0, 1]
     np.testing.assert_allclose(
@@ -84,7 +84,7 @@ def test_gloc_by_hand():
 
 
 def test_gloc_by_hand_with_counts():
-    """A8, Poisson."""
+    """Compare GLOC with values computed by hand for Poisson rewards (A8)."""
     learner = GLOC(Poisson(), 1.0, 0.05, ridge=2.0)
     arms, radii, states = by_hand(learner, COUNTS)
     assert arms == [0, 1, 1, 0, 0, 1] and 1 / learner.curvature == pytest.approx(math.e)
@@ -93,7 +93,7 @@ def test_gloc_by_hand_with_counts():
 
 
 def test_ecolog_by_hand():
-    """A8."""
+    """Compare ECOLog with values computed by hand (A8)."""
     arms, radii, states = by_hand(ECOLog(2.0, 0.05, ridge=2.0), LOGISTIC_REWARDS)
     assert arms == [0, 1, 0, 1, 0, 1]
     np.testing.assert_allclose(
@@ -118,7 +118,7 @@ def test_ecolog_by_hand():
 
 
 def test_gloc_against_dense_numpy():
-    """Jun et al. (2017), Algorithm 1, with fresh inverses."""
+    """Compare with Jun et al. (2017), Algorithm 1, in NumPy code that recomputes the inverses."""
     S, ridge, delta, d, T = 1.5, 3.0, 0.02, 3, 80
     arms, rewards = random_run(T, 1, 6, d, seed=1)
     learner = GLOC(Bernoulli(), S, delta, ridge=ridge, scale=0.05)
@@ -186,7 +186,7 @@ def test_gloc_warns_of_counts():
     z=st.floats(-50, 50), q=st.floats(0, 100), total=st.floats(0, 1), count=st.sampled_from([1, 2])
 )
 def test_scalar_problem(z, q, total, count):
-    """Against a bracketing root finder."""
+    """Compare with a bracketing root finder."""
     total = total * count
     left, right = z + q * (total - count), z + q * total
     expected = brentq(
@@ -222,7 +222,7 @@ def random_ball(rows, d, seed, S, ridge):
 
 
 def pulled(ball, center, count, total, y):
-    """Minus the objective's gradient at y, R x d; at a minimizer it is nu y with nu >= 0."""
+    """Return the negative gradient of the objective at y, R x d; at a minimizer it is nu y with nu >= 0."""
     slope = count * torch.sigmoid((ball.x * y).sum(-1)) - total
     return -(ball.precision @ (y - center).unsqueeze(2)).squeeze(2) - slope.unsqueeze(1) * ball.x
 
@@ -236,7 +236,7 @@ def pulled(ball, center, count, total, y):
     count=st.sampled_from([1, 2]),
 )
 def test_proximal_problem_is_solved_exactly(d, seed, S, ridge, count):
-    """Stationarity to 1e-11; every row alone is the row of the batch."""
+    """Check stationarity to 1e-11, and that every row alone equals the row of the batch."""
     ball, center, total = random_ball(8, d, seed, S, ridge)
     y = ecolog.proximal_point(ball, center, count, total)
     norm, force = torch.linalg.vector_norm(y, dim=-1), pulled(ball, center, count, total, y)
@@ -278,7 +278,7 @@ def test_proximal_problem_against_a_constrained_solver():
 
 
 def test_ecolog_against_dense_numpy():
-    """Faury et al. (2022), with both problems solved by a generic minimizer."""
+    """Compare with Faury et al. (2022), where a generic minimizer solves both problems."""
     S, ridge, delta, T = 0.6, 1.5, 0.05, 25
     arms, rewards = random_run(T, 1, 5, 2, seed=3, shortest=0.7)
     chosen, state = steps(ECOLog(S, delta, ridge=ridge), arms, rewards)
@@ -336,7 +336,7 @@ LEARNERS = {
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_alone_equals_batched_and_device_form(name):
-    """A13; the estimates reach the sphere."""
+    """Compare single trials with the batch, and the host with the device form; the estimates reach the sphere (A13)."""
     learner = LEARNERS[name]
     arms, rewards = random_run(60, 4, 6, 3, seed=5)
     chosen, state = steps(learner, arms, rewards)
@@ -359,7 +359,7 @@ def test_alone_equals_batched_and_device_form(name):
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_invariants_and_meta(name):
-    """A12, A13: in the ball, A or W above lambda I, state of constant size; runs without a device."""
+    """Check the ball, A or W above lambda I, a state of constant size, and a run on the meta device (A12, A13)."""
     learner = LEARNERS[name]
     arms, rewards = random_run(40, 3, 5, 4, seed=6)
     sizes = set()
@@ -387,7 +387,7 @@ def test_invariants_and_meta(name):
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_degenerate_arms(name):
-    """A15: the zero arm teaches nothing, ties go to the lowest index, 1 x 1 works."""
+    """Check that the zero arm gives no information, ties go to the lowest index, and a 1 x 1 problem works (A15)."""
     learner, zero, one = LEARNERS[name], torch.zeros(1, 3, 2, **TKWARGS), torch.ones(1, **TKWARGS)
     state = learner.init(1, zero, None, DRAW, **TKWARGS)
     arm, _ = learner.select(state, zero, DRAW)
@@ -403,7 +403,7 @@ def test_degenerate_arms(name):
     most = 1.0 if isinstance(learner.link, Bernoulli) else 9.0
     _, state = steps(learner, small.expand(300, 1, 1, 1), torch.full((300, 1), most, **TKWARGS))
     assert torch.all(state.theta.isfinite()) and torch.all(state.covariance.isfinite())
-    assert state.theta.item() == pytest.approx(1.0)  # the largest rewards only: on the sphere
+    assert state.theta.item() == pytest.approx(1.0)  # all rewards are 1, so it is on the sphere
 
 
 def test_scales_in_one_batch():
@@ -443,7 +443,7 @@ def test_scales_in_one_batch():
     ],
 )
 def test_refused_settings(learner, field, value):
-    """A14."""
+    """Check that invalid hyper-parameters are rejected (A14)."""
     with pytest.raises(ValueError, match=f"{field}=.*allowed"):
         dataclasses.replace(LEARNERS[learner], **{field: value})
 
@@ -457,7 +457,10 @@ def test_refused_settings(learner, field, value):
     ],
 )
 def test_regret_on_the_paper_s_instance(learner, low, high):
-    """Three trials of 3000 rounds against the range of earlier, independent runs; ECOLog's condition never fails."""
+    """Compare three trials of 3000 rounds with the range of earlier, independent runs.
+
+    ECOLog's condition never fails.
+    """
     uniforms = np.stack([np.random.default_rng([0, trial]).random(3000) for trial in range(3)])
     trace = play(learner, GivenUniforms(SphereArms(Bernoulli(), 3.0), uniforms), 3000, 3)
     assert low < trace["regret"][:, -1].mean() < high

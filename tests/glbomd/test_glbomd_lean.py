@@ -1,4 +1,4 @@
-"""GLB-OMD at one trial on the CPU beside a lean loop of numpy that does the same arithmetic (a reference, for time alone)."""
+"""GLB-OMD with one trial on the CPU, compared with a minimal NumPy loop of the same arithmetic (a reference for run time only)."""
 
 import math
 import time
@@ -16,7 +16,7 @@ LEARNER, PROBLEM = GLBOMD(Bernoulli(), 3.0), SphereArms(norm=3.0)
 
 
 class Setting:
-    """One trial's arms, means, uniforms and rewards, for the lean loop in numpy."""
+    """One trial's arms, means, uniforms and rewards, for the NumPy loop."""
 
     def __init__(self):
         self.draws, self.tkwargs = Streams(0, range(1)), {"dtype": torch.float64, "device": "cpu"}
@@ -32,7 +32,7 @@ class Setting:
 
 
 def lean(given):
-    """Algorithm 1 for one trial and logistic rewards, without checks, states or other families. Yields the actions."""
+    """Run Algorithm 1 for one trial and logistic rewards, without checks, states or other families; yield the actions."""
     S, d, eta = LEARNER.norm_bound, PROBLEM.dim, LEARNER.step
     ridge, delta = LEARNER.ridge_value(d), LEARNER.delta
     start = 4 * ridge * S * S + 2 * eta * math.log(1 / delta)
@@ -58,7 +58,7 @@ def lean(given):
 
 
 def nearest(point, metric, radius):
-    """The projection of ``paperlib.maths.sets``, of one point."""
+    """Return the projection of ``paperlib.maths.sets`` for one point."""
     length, basis = np.linalg.eigh(metric)
     weighted, nu, step = length * (point @ basis), 0.0, math.inf
     while step > 1e-8 * (length[0] + nu):
@@ -71,7 +71,7 @@ def nearest(point, metric, radius):
 
 
 def learner(given):
-    """The library's ``select`` and ``update`` in a bare loop, with the rewards of ``lean``. Yields the actions."""
+    """Run the library's ``select`` and ``update`` in a minimal loop with the rewards of ``lean``; yield the actions."""
     arms = [moment.arms for moment in given.instance.rounds]
     state = LEARNER.init(1, arms[0], ROUNDS, given.draws.at(-1), **given.tkwargs)
     for t in range(ROUNDS):
@@ -81,7 +81,10 @@ def learner(given):
 
 
 def seconds(*loops):
-    """Of each loop: the sum over rounds of the least time of a round. A round that was interrupted is not the least."""
+    """Return the run time of each loop: the sum over rounds of the shortest time of each round.
+
+    The minimum over repetitions excludes rounds that were interrupted.
+    """
     given, least = Setting(), np.full((len(loops), ROUNDS), np.inf)
     with torch.no_grad():
         for _ in range(REPETITIONS):
@@ -107,9 +110,10 @@ def test_the_lean_loop_plays_the_same_arms():
 
 @pytest.mark.slow
 def test_select_and_update_take_at_most_four_times_the_lean_loop():
-    """3.4 on a busy machine, where the code that computed with arrays of one number took 4.2.
+    """Check the ratio of run times: 3.4 on a busy machine. Code with arrays of one number had a ratio of 4.2.
 
-    The problem's answer and ``play`` are not in it: with the answer a round takes 4.6 times the lean loop, before 5.6.
+    The problem's response and ``play`` are excluded. With the response, a round takes 4.6 times as long as the NumPy loop;
+    before, it took 5.6 times as long.
     """
     fast, ours = seconds(lean, learner)
     assert ours <= 4 * fast, f"{ours / fast:.2f} times {fast / ROUNDS * 1e6:.1f} microseconds"

@@ -1,4 +1,4 @@
-"""Lemmas, held against runs of the right learner and of broken ones, and the analysis's tools."""
+"""Lemmas, tested on runs of the correct learner and of broken learners, and the tools of the analysis."""
 
 import math
 from dataclasses import replace
@@ -36,7 +36,7 @@ from paperlib.play import play
 
 
 def under(run, **changes):
-    """The same run held against another setting, for example a larger ``norm_bound``."""
+    """Return the same run with another setting, for example with a larger ``norm_bound``."""
     return replace(run, setting=replace(run.setting, **changes))
 
 
@@ -103,7 +103,10 @@ def test_matrices_are_rebuilt_from_estimates_alone():
 
 @pytest.mark.parametrize("S, ridge", [(3.0, "theory"), (3.0, "sharp"), (3.0, 0.7), (0.5, 0.7)])
 def test_the_dispersion_is_where_it_belongs(S, ridge):
-    """Shares of four tries with g = 1/4 are counts of four with g = 1 in other units: every lemma says the same."""
+    """Compare fractions of four tries, with g = 1/4, with counts of four tries, with g = 1.
+
+    They are the same rewards in other units, so every lemma must have the same result.
+    """
     share, count = (replay_of(link, S, ridge) for link in (Share(), Binomial(4)))
     assert share.setting.ridge == pytest.approx(count.setting.ridge)
     assert torch.allclose(share.theta, count.theta, rtol=1e-9)
@@ -111,13 +114,13 @@ def test_the_dispersion_is_where_it_belongs(S, ridge):
     same = set(DETERMINISTIC) - {
         lemmas.lemma_11,
         lemmas.curvature_along,
-    }  # in units of the reward
+    }  # these two have the unit of the reward
     for lemma in same | {lemmas.lemma_5}:
         ours, theirs = lemma(share), lemma(count)
         assert np.allclose(ours.bound, theirs.bound, rtol=1e-7, atol=1e-9), lemma.statement.name
         assert np.allclose(ours.observed, theirs.observed, rtol=1e-6, atol=1e-9), ours.statement
         assert ours.remark == theirs.remark
-    forgotten = lemmas.lemma_4(under(share, link=Bernoulli()))  # so this would show
+    forgotten = lemmas.lemma_4(under(share, link=Bernoulli()))  # an omitted g is detected
     assert not np.allclose(forgotten.bound, lemmas.lemma_4(count).bound, rtol=1e-2)
 
 
@@ -143,7 +146,7 @@ def test_path_refuses_what_it_cannot_use():
 def test_gaussian_mix_loss_and_divergence_in_closed_form():
     run = replay_of(Gaussian(0.25), 2.0, "theory", 60, 2)
     g, variance = 0.25, run.setting.spread * run.width2
-    # l = (z^2 / 2 - r z) / g, z ~ N(a, v): -ln E e^{-l} by completing the square
+    # With l = (z^2 / 2 - r z) / g and z ~ N(a, v), completing the square gives -ln E e^{-l}.
     a, r = run.start_z, run.reward
     exact = (
         0.5 * torch.log1p(variance / g)
@@ -152,7 +155,7 @@ def test_gaussian_mix_loss_and_divergence_in_closed_form():
     )
     assert torch.allclose(mix_loss(run), exact, rtol=1e-9, atol=1e-9)
     assert torch.allclose(expected_divergence(run), variance / (2 * g), rtol=1e-10)
-    # first order: a quarter of Lemma 7's right side with M_s in place of H_s
+    # To first order the left side is a quarter of Lemma 7's right side with M_s in place of H_s.
     assert lemmas.lemma_7(run).ratio < 0.25
 
 
@@ -181,7 +184,7 @@ def test_mix_loss_against_adaptive_quadrature(link, S):
 
 
 def test_lemma_5_is_a_martingale_with_mean_1():
-    """At fixed small t, over many trials: the tail is too heavy for more."""
+    """Check the mean at fixed small t over many trials; at larger t the tail is too heavy for such a test."""
     learner = GLBOMD(Bernoulli(), 3.0, ridge="sharp")
     run = Replay.of(
         play(learner, SphereArms(Bernoulli(), 3.0), 3, 20000, record="all", probes=PROBES),
@@ -228,7 +231,7 @@ def test_missing_projection_is_flagged():
 def test_projection_in_a_wrong_norm_is_flagged():
     run = replay_of(Bernoulli(), 3.0, 5.0, 300, 4, WrongNorm)
     assert lemmas.lemma_1(run).verdict == "fails" and lemmas.proposition_1(run).verdict == "fails"
-    # the right one projects here too, and passes
+    # The correct learner also projects in this run, and passes.
     assert replay_of(Bernoulli(), 3.0, 5.0).theta.norm(dim=-1).max() > 3 - 1e-9
     assert lemmas.lemma_1(replay_of(Bernoulli(), 3.0, 5.0)).verdict == "holds"
 
@@ -248,7 +251,7 @@ def test_small_ridge_breaks_lemma_4b():
     assert check.verdict == "fails" and check.ratio > 1 and "below the condition" in str(check)
     check = lemmas.lemma_4b(seven)
     assert check.verdict == "fails" and (check.bound < 0).any() and check.ratio == math.inf
-    # holds for any ridge
+    # Lemma 4, in contrast, holds for any ridge.
     assert lemmas.lemma_4(three).verdict == lemmas.lemma_4(seven).verdict == "holds"
 
 

@@ -82,7 +82,7 @@ def empty(dim, ring=48):
 
 
 def fitted(link, points, rewards, budget, ball, ridge, weights=None):
-    """A set from raw data; the slots begin at theta = 0 with the derivatives there."""
+    """Return a fitted set from raw data; slot 0 starts at theta = 0 with the derivatives there."""
     likelihood, anchors = (
         Likelihood(link, points, weights, rewards @ points),
         empty(points.shape[1]),
@@ -95,7 +95,7 @@ def fitted(link, points, rewards, budget, ball, ridge, weights=None):
 
 
 def support(inside, x, tolerance=TIE):
-    """Lower and upper bound of UCB(x), at most ``tolerance`` apart unless rounding forbids."""
+    """Return a lower and an upper bound of UCB(x), at most ``tolerance`` apart unless rounding prevents this."""
     bounds = UCBBounds(inside, x[None])
     for _ in range(200):
         if bounds.upper[0] - bounds.lower[0] <= tolerance:
@@ -174,7 +174,7 @@ def test_bounds_hold_on_random_histories(seed, dim, n, norm, poisson):
         assert (bounds.lower <= bounds.upper + 1e-9).all()
         bounds.refine(argmax_parameter(bounds.upper))
     used = slice(0, 1 + inside.written)
-    for point in bounds.feasible[used]:  # what supports the lower bounds lies in the set
+    for point in bounds.feasible[used]:  # the points behind the lower bounds are in the set
         assert inside.likelihood.at(point)[0] <= inside.lowest + 3.0 + 1e-8 * (
             1 + abs(inside.lowest)
         )
@@ -194,7 +194,7 @@ def test_generic_solver_refuses_points_outside_of_the_set(monkeypatch):
 
 
 def test_anchors_stay_exact():
-    """Adding an observation's term equals another pass over the longer history."""
+    """Check that adding an observation's term equals another pass over the longer history."""
     g = np.random.default_rng(0)
     for link in (Bernoulli(), Poisson()):
         anchors = Anchors(*(a[None] for a in empty(3, ring=8)))
@@ -228,7 +228,7 @@ def test_weights_equal_repeated_rows():
     tight=st.booleans(),
 )
 def test_step_beats_every_feasible_point(seed, dim, spread, tight):
-    """The step maximizes over {q <= c} and the ball: feasible, and no sampled member does better."""
+    """Check that the step maximizes over {q <= c} and the ball: it is feasible, and no sampled member is better."""
     g = np.random.default_rng(seed)
     basis = np.linalg.qr(g.normal(size=(dim, dim)))[0]
     hessian = (basis * 10 ** g.uniform(-spread / 2, spread / 2, size=dim)) @ basis.T
@@ -266,7 +266,7 @@ def test_step_beats_every_feasible_point(seed, dim, spread, tight):
 
 
 def test_step_by_the_multiplier_agrees():
-    """The monotone fallback and the branch in nu solve the same problem."""
+    """Check that the monotone fallback and the branch in nu solve the same problem."""
     model = QuadraticModel.around(
         np.array([1.0, 0.5]), 0.0, np.array([-1.0, 0.2]), np.diag([2.0, 0.5])
     )
@@ -282,7 +282,10 @@ def test_ties_go_to_the_lowest_index():
 
 
 def test_flat_likelihood_and_zero_arm():
-    """No observation: the set is the ball, g = 0 cuts nothing; the zero arm has UCB 0 and is not refined."""
+    """Check the case without observations, and the zero arm.
+
+    Without observations the set is the ball, and g = 0 excludes no point. The zero arm has UCB 0 and is not refined.
+    """
     inside = ConfidenceSet(
         Likelihood(Bernoulli(), np.empty((0, 2)), None, np.zeros(2)), empty(2), 0, 1.0, ball=2.0
     ).fit()

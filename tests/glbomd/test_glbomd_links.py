@@ -1,4 +1,4 @@
-"""Families of rewards, and the checks that learners share."""
+"""Reward families, and the checks that the learners share."""
 
 import math
 
@@ -45,7 +45,7 @@ def test_mean_and_slope_are_derivatives_of_the_log_partition(link):
 @each
 @pytest.mark.parametrize("norm", [1e-6, 0.5, 3.0, 9.0])
 def test_slopes_on_the_ball_and_self_concordance(link, norm):
-    """Assumptions 2 and 3 on a grid that contains both ends and 0, where the extremes are attained."""
+    """Check Assumptions 2 and 3 on a grid that contains both ends and 0, where the extremes are attained."""
     z = torch.linspace(-norm, norm, 2001, dtype=torch.float64).requires_grad_()
     slope = link.slope(z)
     assert slope.max().item() == pytest.approx(link.max_slope(norm), rel=1e-12)
@@ -56,7 +56,7 @@ def test_slopes_on_the_ball_and_self_concordance(link, norm):
 
 
 def test_self_concordance_is_no_larger_than_needed():
-    """Binomial rewards reach n, yet R stays 1 (erratum E2): the ratio is |1 - 2p|, close to 1 at |z| = 40."""
+    """Check that R = 1 for Binomial rewards up to n (erratum E2), because the ratio |1 - 2p| is close to 1 at |z| = 40."""
     for link in (Bernoulli(), Poisson(), Binomial(7)):
         z = tensor(-20.0).requires_grad_()
         slope = link.slope(z)
@@ -76,7 +76,7 @@ def test_extreme_natural_parameters():
 
 @pytest.mark.parametrize("fast", [True, False])
 def test_poisson_quantile_equals_scipy(fast):
-    """Both the form that looks and the masked one that devices run."""
+    """Compare both forms with SciPy: the one with early stopping, and the masked one for devices."""
     rng = np.random.default_rng(0)
     corners = np.meshgrid([1e-3, 0.5, 20, 135, 1e3, 8103], [1e-9, 0.01, 0.5, 0.99, 1 - 1e-9])
     mean = np.concatenate(
@@ -89,7 +89,7 @@ def test_poisson_quantile_equals_scipy(fast):
 
 
 def test_poisson_quantile_far_out():
-    """Both forms agree on means from 1e-300 to 1e12 and at uniforms 0 and 1 - 2^-53; the masked walk is long enough."""
+    """Compare both forms on means from 1e-300 to 1e12 and at uniforms 0 and 1 - 2^-53; the masked walk is long enough."""
     mean = np.concatenate([[1e-300], 10.0 ** np.arange(-12, 13)])
     m, u = (
         torch.tensor(x.ravel())
@@ -108,7 +108,7 @@ def test_poisson_quantile_far_out():
 
 @each
 def test_sample_moments(link):
-    """Mean mu and variance g mu' within four standard errors; the reward is monotone in the uniform."""
+    """Check mean mu and variance g mu' within four standard errors, and that the reward is monotone in the uniform."""
     z = math.log(20) if isinstance(link, Poisson) else 0.8
     n, u = 20_000, torch.tensor(np.random.default_rng(1).random(20_000))
     mean = link.mean(torch.full((n,), z, dtype=torch.float64))
@@ -119,7 +119,7 @@ def test_sample_moments(link):
     assert abs(float(((reward - mean) ** 2).mean()) - variance) < 4 * math.sqrt(
         max(fourth - variance**2, 0) / n
     )
-    # 1{u < mu} falls
+    # The Bernoulli reward 1{u < mu} decreases in u.
     rise = reward[u.argsort()].diff() * (-1 if isinstance(link, Bernoulli) else 1)
     assert bool((rise >= 0).all())
     link.validate(reward)

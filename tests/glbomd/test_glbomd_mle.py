@@ -32,7 +32,7 @@ every_link = pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
 
 
 def data(link, trials=4, n=60, dim=3, norm=3.0, seed=0):
-    """Arms in the unit ball and rewards of the model with ||theta*|| = norm."""
+    """Return arms in the unit ball and rewards of the model with ||theta*|| = norm."""
     g = np.random.default_rng(seed)
     points = g.normal(size=(trials, n, dim))
     points /= np.linalg.norm(points, axis=2, keepdims=True) * g.uniform(1, 2, size=(trials, n, 1))
@@ -56,7 +56,7 @@ def fit(link, sample, **options):
 
 
 def objective(link, sample, trial, ridge):
-    """F and its gradient for one trial, for scipy."""
+    """Return F and its gradient for one trial, for SciPy."""
     x, y = sample.points[trial].numpy(), sample.sums[trial].numpy()
 
     def f(theta):
@@ -91,7 +91,8 @@ def test_poisson_equals_scikit_learn(ridge):
     sample = data(Poisson())
     theta = fit(Poisson(), sample, ridge=ridge).theta
     n = sample.sums.shape[1]
-    for trial in range(len(theta)):  # its loss is averaged, so its penalty is alpha = lambda / n
+    # scikit-learn averages the loss over the observations, so its penalty is alpha = lambda / n.
+    for trial in range(len(theta)):
         oracle = PoissonRegressor(
             alpha=ridge / n, fit_intercept=False, tol=1e-12, solver="newton-cholesky", max_iter=1000
         )
@@ -165,7 +166,7 @@ def test_gradient_vanishes_from_any_start(link, dim, n, ridge, seed, far):
 
 @every_link
 def test_one_step_bound_holds(link):
-    """A full step that leaves a decrement of at most v q, as the stopping rule says, from many starts."""
+    """Check that a full step leaves a decrement of at most v q, as the stopping rule assumes, from many starting points."""
     sample, g = data(link, trials=1), torch.Generator().manual_seed(3)
     exact = fit(link, sample, ridge=1.0).theta
     for _ in range(50):
@@ -248,7 +249,7 @@ def test_warm_start_changes_nothing_but_the_way():
 
 @every_link
 def test_prediction_lands_next_to_the_new_estimate(link):
-    """One observation more, and a larger ridge: the predicted start is far nearer than the old estimate."""
+    """Check that the predicted start is far nearer than the old estimate, after one more observation and with a larger ridge."""
     sample = data(link, n=300)
     old = Sample(sample.points[:, :-1], None, sample.sums[:, :-1])
     last, new = fit(link, old, ridge=1.0), fit(link, sample, ridge=1.5).theta
@@ -276,7 +277,7 @@ def test_refuses_neither_ridge_nor_ball(ridge):
 
 @pytest.mark.parametrize("fixed_per_trial", [False, True])
 def test_counts_equal_rows(fixed_per_trial):
-    """Both histories of the same play, with marks, give the same estimates."""
+    """Check that both histories of the same rounds, with marks, give the same estimates."""
     g, trials, arms_count, dim = np.random.default_rng(5), 3, 7, 4
     arms = torch.from_numpy(g.normal(size=(trials if fixed_per_trial else 1, arms_count, dim)) / 4)
     rows, counts = (
@@ -294,7 +295,7 @@ def test_counts_equal_rows(fixed_per_trial):
         a, b = (fit(Poisson(), h.sample(arms, mark), ridge=0.5).theta for h in (rows, counts))
         torch.testing.assert_close(a, b, rtol=0, atol=1e-12)
     marked = fit(Poisson(), rows.sample(arms, True), ridge=0.5).theta
-    for r in range(trials):  # the marked rounds picked out by hand
+    for r in range(trials):  # select the marked rounds directly
         use = rows.marks.view[r]
         dense = Sample(rows.points.view[r : r + 1, use], None, rows.rewards.view[r : r + 1, use])
         torch.testing.assert_close(

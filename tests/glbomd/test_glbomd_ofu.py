@@ -1,4 +1,4 @@
-"""OFUGLB and OFULog-r: radii, decisions against a generic solver, regression, degenerate input."""
+"""OFUGLB and OFULog-r: budgets, decisions against a generic solver, regression tests, degenerate input."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ every_learner = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNE
 
 
 def advance(learner, arms, reward, rounds, state=None):
-    """Play ``rounds`` rounds alone; ``reward`` maps the round to a number. Returns arms played and the state."""
+    """Play ``rounds`` rounds of one trial; ``reward`` maps the round to a number. Return the pulled arms and the state."""
     state, played = state or learner.init(1, arms, None, None, **TKWARGS), []
     for t in range(rounds):
         arm, state = learner.select(state, arms, None)
@@ -42,7 +42,7 @@ def given_uniforms(trials, rounds=3000):
 
 
 def test_budgets():
-    """Acceptance A9: b at n = 1..5 (OFUGLB) and t = 2, 3 (OFULog-r), delta = .05, d = 2."""
+    """Compare b with known values at n = 1..5 (OFUGLB) and t = 2, 3 (OFULog-r), for delta = 0.05 and d = 2 (acceptance A9)."""
     logistic = OFUGLB(Bernoulli(), 2.0, delta=0.05)
     assert [logistic.budget(n + 1, 2) for n in range(1, 6)] == pytest.approx(
         [7.768320996, 9.154615357, 9.965545573, 10.540909718, 10.987196821]
@@ -58,7 +58,7 @@ def test_budgets():
 @pytest.mark.slow
 @every_learner
 def test_decisions_equal_a_generic_solver(learner):
-    """Acceptance A9: the same arm as SLSQP at 1e-9 wherever its margin exceeds 1e-5; all of 300 rounds."""
+    """Compare with SLSQP at tolerance 1e-9 in all of 300 rounds where its margin exceeds 1e-5 (acceptance A9)."""
     problem, compared = SphereArms(learner.link, 3.0), 0
     problem = GivenUniforms(problem, given_uniforms([0], 300))
     instance = problem.init(1, 300, None, **TKWARGS)
@@ -85,7 +85,7 @@ def test_decisions_equal_a_generic_solver(learner):
     ids=["ofuglb", "ofulogr"],
 )
 def test_regression(learner, regret):
-    """Acceptance A17, and A9: every one of 3000 decisions is proved."""
+    """Compare with known values, and check that each of 3000 decisions is proved (acceptance A17 and A9)."""
     trace = play(
         learner, GivenUniforms(SphereArms(Bernoulli(), 3.0), given_uniforms(range(3))), 3000, 3
     )
@@ -97,14 +97,14 @@ def test_regression(learner, regret):
 @pytest.mark.slow
 @pytest.mark.parametrize("norm, missing", [(5.0, 0), (9.0, 3)])
 def test_poisson_decisions_are_proved(norm, missing):
-    """Acceptance A9: all of 3000, and all but one in a thousand at S = 9."""
+    """Check that all of 3000 decisions are proved, and all but one in a thousand at S = 9 (acceptance A9)."""
     trace = play(OFUGLB(Poisson(), norm), SphereArms(Poisson(), norm), 3000, 1)
     assert trace["report.uncertified"][0] <= missing
 
 
 @every_learner
 def test_counts_equal_rows(learner):
-    """Acceptance A18: on a fixed arm set counts choose the arms that the whole history chooses."""
+    """Check that on a fixed arm set counts choose the same arms as the whole history (acceptance A18)."""
     problem = FixedArms(learner.link, 3.0)
     probe = {"arm": Probe(lambda now: now.action.double())}
     both = [
@@ -124,7 +124,7 @@ def test_counts_equal_rows(learner):
 
 @every_learner
 def test_alone_equals_batched_and_inputs_stay(learner):
-    """Trials differ in rewards and in scale; a state that was used is unchanged."""
+    """Compare a batch, whose trials differ in rewards and scale, with single trials; used states are unchanged."""
     problem = SphereArms(learner.link, 3.0)
     several = type(learner)(
         **{**vars(learner), "scale": torch.tensor([1.0, 0.3, 0.0], dtype=torch.float64)}
@@ -149,7 +149,7 @@ def test_alone_equals_batched_and_inputs_stay(learner):
 @every_learner
 @pytest.mark.parametrize("counts", [False, True], ids=["rows", "counts"])
 def test_degenerate_arms(learner, counts):
-    """Acceptance A15: one arm, one dimension, the zero arm, duplicates."""
+    """Check one arm, one dimension, the zero arm and duplicate arms (acceptance A15)."""
     learner = type(learner)(**{**vars(learner), "counts": counts})
     arms = lambda *rows: torch.tensor([rows], dtype=torch.float64)
     assert set(advance(learner, arms((0.6, 0.8)), lambda t: t % 2, 30)[0]) == {0}
@@ -165,7 +165,7 @@ def test_degenerate_arms(learner, counts):
 
 @every_learner
 def test_extreme_rewards(learner):
-    """Acceptance A15: all 0, all 1, a tiny ball, one huge count: finite, within the ball, decided."""
+    """Check rewards all 0, all 1, a tiny ball and one huge count: finite, within the ball, decided (acceptance A15)."""
     for value in (0, 1):
         _, state = advance(learner, X3, lambda t: value, 300)
         assert state.theta.isfinite().all() and state.undecided == 0
@@ -181,7 +181,7 @@ def test_extreme_rewards(learner):
 
 
 def test_steep_counts_are_decided():
-    """S = 9, the estimate deep in the flat part of e^z: steps that go a thousandfold too far are taken back."""
+    """Check S = 9 with the estimate deep in the flat part of e^z, where steps that are a thousand times too long are halved."""
     _, state = advance(OFUGLB(Poisson(), 9.0), X3, lambda t: (7 * t) % 2, 60)
     assert state.undecided == 0
 

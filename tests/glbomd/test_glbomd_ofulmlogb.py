@@ -1,4 +1,4 @@
-"""OFUL-MLogB against a dense, unbatched reference, and its radius against the formula and GLB-OMD's."""
+"""OFUL-MLogB against a dense, unbatched reference, and its radius against the formula and GLB-OMD's radius."""
 
 import math
 
@@ -13,7 +13,7 @@ from paperlib.glbomd.probes import played_arm
 from paperlib.play import Probe, play
 
 DIM, S, DELTA = 3, 2.0, 0.05
-NUMBERS = {"ridge": 0.4, "delta": DELTA}  # a small ridge: it projects
+NUMBERS = {"ridge": 0.4, "delta": DELTA}  # with such a small ridge the estimate is projected
 
 
 def sigmoid(z):
@@ -21,7 +21,7 @@ def sigmoid(z):
 
 
 def reference(arms, rewards, ridge, delta):
-    """Dense matrices, the step by a constrained solver, as the method is written down for two outcomes."""
+    """Run the method for two outcomes as the source states it, with dense matrices and a constrained solver for the step."""
     eta, theta, H = math.log(2) / 2 + S + 1, np.zeros(DIM), ridge * np.eye(DIM)
     chosen, estimates = [], []
     for t, reward in enumerate(rewards, 1):
@@ -69,7 +69,7 @@ def test_ridge_and_step():
 
 
 def test_radius():
-    """By hand: S = 3, d = 5, delta = .01, t = 1000, lambda = 5."""
+    """Compare the radius with a value computed by hand: S = 3, d = 5, delta = 0.01, t = 1000, lambda = 5."""
     eta = 4.346573590279973
     inner = 11 * (3 * math.log(2001) + 5) * math.log(200 * math.sqrt(2001)) + 2
     inner += 7 * 6**0.5 / 6 * 5 * eta * math.log(1 + 1001 / 10)
@@ -78,7 +78,7 @@ def test_radius():
 
 
 def test_radius_is_wider_than_glbomds_by_the_root_of_a_logarithm():
-    """Remark 2: the ratio of the radii grows like sqrt(ln t), at every ridge."""
+    """Check Remark 2: the ratio of the radii grows like sqrt(ln t), at every ridge."""
     for ridge in (5.0, 300.0):
         ours, theirs = GLBOMD(Bernoulli(), 3.0, ridge=ridge), OFULMLogB(3.0, ridge=ridge)
         ratio = lambda t: theirs.radius(t, 5) / ours.radius(t, 5)
@@ -88,7 +88,7 @@ def test_radius_is_wider_than_glbomds_by_the_root_of_a_logarithm():
 
 
 def test_truth_stays_in_the_confidence_sets():
-    """With the theory's ridge, in every trial and round."""
+    """Check that theta* stays in the confidence sets with the theory's ridge, in every trial and round."""
     problem, learner = SphereArms(norm=S, dim=DIM, arms=5), OFULMLogB(S, delta=DELTA)
 
     def ratio(seen):

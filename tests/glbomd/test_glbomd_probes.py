@@ -1,4 +1,4 @@
-"""What Tables 1 and 2 want of a round: bytes of a state, and a formula of public code."""
+"""Costs that Tables 1 and 2 state: bytes of a state, and the iteration count of public code."""
 
 import math
 
@@ -33,7 +33,7 @@ def test_bytes_of_a_history_grow_by_a_row_a_round():
         probes={"memory": memory_bytes},
     )
     history = trace["memory"][:, :, 1]
-    # an arm and a reward a round, whatever the buffer's capacity
+    # A round adds one arm and one reward, independently of the buffer's capacity.
     assert history[0] == pytest.approx(trace.rounds * 8 * (3 + 1))
     fixed = trace["memory"][:, :, 0] - history
     assert (fixed == fixed[0, 0]).all() and fixed[0, 0] > 0
@@ -52,7 +52,10 @@ def test_bytes_of_a_history_grow_by_a_row_a_round():
     ],
 )
 def test_what_grows_in_the_methods_of_the_tables(name, row):
-    """``row`` bytes a round: five coordinates and a reward, with RS-GLinCB a mark; nothing else grows."""
+    """Check the growth by ``row`` bytes per round: five coordinates and a reward, and a mark for RS-GLinCB.
+
+    The rest of the state does not grow.
+    """
     problem, trials = SphereArms(Bernoulli(), 3.0), 1 if name in ONE_TRIAL else 2
     held = play(
         paper_learners(problem)[name],

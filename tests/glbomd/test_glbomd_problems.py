@@ -1,4 +1,4 @@
-"""Problems: the paper's instance to the last printed digit, and what every problem promises."""
+"""Problems: the paper's instance to the last printed digit, and the contract of every problem."""
 
 import dataclasses
 
@@ -37,13 +37,13 @@ def start(problem, trials=3, horizon=40, seed=0):
 
 
 def uniform_regret(problem, horizon):
-    """Expected total regret of drawing an arm uniformly in each round."""
+    """Return the expected total regret of drawing an arm uniformly in each round."""
     means = problem.means(horizon)
     return (means.max(1) - means.mean(1)).sum()
 
 
 def longest_regret(problem, horizon):
-    """Total regret of always playing the arm with the largest norm."""
+    """Return the total regret of always playing the arm with the largest norm."""
     _, arms = sphere_instance(problem.dim, problem.arms, problem.seed, horizon)
     means, longest = problem.means(horizon), (arms * arms).sum(2).argmax(1)
     return (means.max(1) - means[np.arange(horizon), longest]).sum()
@@ -70,7 +70,7 @@ def test_paper_instance():
 
 
 def test_draw_order_of_the_public_code():
-    """The plain double loop, and that a shorter horizon is a prefix."""
+    """Compare with a plain double loop, and check that a shorter horizon is a prefix."""
     theta, arms = sphere_instance(3, 4, 11, 30)
     g = np.random.default_rng(11)
     u = g.uniform(-1, 1, size=3)
@@ -129,7 +129,7 @@ def test_numbers_of_the_paper_instance(norm, z, logistic, poisson):
 
 
 def test_reference_rules_attain_their_regret():
-    """The drawing rule agrees with its expectation within four standard errors; the longest arm exactly."""
+    """Compare the random rule with its expectation, within four standard errors, and the largest-norm rule exactly."""
     problem = SphereArms()
     uniform = play(UniformArm(), problem, T, 20, record=1)["regret"][:, -1]
     assert abs(uniform.mean() - uniform_regret(problem, T)) < 4 * uniform.std(ddof=1) / np.sqrt(20)
@@ -139,10 +139,13 @@ def test_reference_rules_attain_their_regret():
 
 @each
 def test_worlds(name):
-    """Arms within the unit ball; the gap is 0 for the best arm and mu(best) - mu(arm) for all; rewards in the support."""
+    """Check arms, gaps and rewards of every problem.
+
+    Arms are in the unit ball. The gap is 0 for the best arm and mu(best) - mu(arm) for all arms. Rewards are in the support.
+    """
     problem = PROBLEMS[name]
     instance, streams = start(problem)
-    for t in (0, 1, 39, 7):  # also backwards
+    for t in (0, 1, 39, 7):  # rounds may also be requested out of order
         arms = problem.context(instance, t)
         assert (
             arms.shape[0] in (1, 3)
@@ -169,7 +172,7 @@ def test_worlds(name):
 
 @each
 def test_trials_do_not_depend_on_their_company(name):
-    """Trial 2 alone is trial 2 among three, and rounds may be asked for in any order."""
+    """Check that trial 2 alone equals trial 2 among three, and that rounds may be requested in any order."""
     problem = PROBLEMS[name]
     (batch, noise), (alone, own) = start(problem), start(problem, [2])
     for t in (31, 0, 5):
@@ -192,9 +195,9 @@ def test_theta_has_the_norm_and_trials_have_their_own():
     instance, _ = start(FixedArms(per_trial=True), 400)
     direction, arms = instance.theta / 3, instance.rounds[3].arms
     assert not torch.equal(arms[0], arms[1])
-    # coordinates on the sphere have variance 1/d
+    # Coordinates of points on the sphere have variance 1/d.
     assert float(direction.mean(0).abs().max()) < 4 / np.sqrt(5 * 400)
-    # uniform for points uniform in the ball
+    # For points that are uniform in the ball, the norm to the power d = 5 is uniform in [0, 1].
     levels = torch.linalg.vector_norm(arms, dim=-1).flatten() ** 5
     assert abs(float(levels.mean()) - 0.5) < 4 * np.sqrt(1 / 12 / levels.numel())
 
@@ -226,7 +229,7 @@ def test_covertype():
 
 
 def test_given_uniforms():
-    """Rewards are those of the given numbers: for Bernoulli 1{u < mu}."""
+    """Check that rewards follow the given uniforms: for Bernoulli rewards 1{u < mu}."""
     uniforms = np.stack([np.random.default_rng([0, trial]).random(50) for trial in range(3)])
     problem = GivenUniforms(SphereArms(), uniforms)
     instance, streams = start(problem, 3, 50)
@@ -265,7 +268,7 @@ def test_fields_out_of_range(field, value):
 
 
 def test_overflow_is_refused():
-    """Counts of a mean e^S stay below the 1e12 that learners take."""
+    """Check that counts with mean e^S stay below the 1e12 that learners accept."""
     with pytest.raises(ValueError, match="norm=28.0; allowed: .* to 27"):
         SphereArms(Poisson(), 28.0)
     FixedArms(Poisson(), 27.0), SphereArms(Bernoulli(), 701.0)

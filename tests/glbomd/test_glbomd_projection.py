@@ -16,7 +16,7 @@ def tensor(x):
 
 
 def random_problems(rows, d, seed, condition=1e4, far=10.0):
-    """Metrics R x d x d with the given condition number and points up to ``far`` radii away."""
+    """Return metrics R x d x d with the given condition number, and points up to ``far`` radii away."""
     rng = np.random.default_rng(seed)
     basis, _ = np.linalg.qr(rng.normal(size=(rows, d, d)))
     length = condition ** rng.uniform(size=(rows, d))
@@ -77,7 +77,7 @@ def test_rows_inside_come_back_bitwise():
     seed=st.integers(0, 10**6),
 )
 def test_stationarity(d, digits, far, radius, seed):
-    """(A + nu I) x = A point, nu >= 0, ||x|| <= radius, with nu > 0 only on the sphere."""
+    """Check (A + nu I) x = A point, nu >= 0 and ||x|| <= radius, with nu > 0 only on the sphere."""
     point, metric = random_problems(4, d, seed, 10**digits, far)
     x, nu = ball_projection(point, metric, radius)
     pulled = (metric @ point.unsqueeze(2)).squeeze(2)
@@ -97,7 +97,7 @@ def test_stationarity(d, digits, far, radius, seed):
 def test_device_form_agrees(d, digits, seed):
     point, metric = random_problems(6, d, seed, 10**digits, 1e3)
     gathered = project_ball(point, metric, 1.0)
-    # eigenvectors and Cholesky factors differ by a twentieth of rounding times the condition number
+    # Eigenvectors and Cholesky factors differ by a twentieth of the rounding error times the condition number.
     most = 1e-12 + 1e-17 * 10**digits
     with shortcuts(False):
         torch.testing.assert_close(project_ball(point, metric, 1.0), gathered, rtol=most, atol=most)
@@ -135,7 +135,7 @@ def test_against_a_constrained_minimizer():
 
 
 def test_huge_points():
-    """A reward of a million counts throws the estimate far out; the projection stays finite."""
+    """Check that the projection is finite after a reward of a million counts, which moves the estimate far away."""
     point, metric = (
         torch.tensor([[1e6, -3e5], [1e-300, 1e9]]),
         torch.eye(2).double().repeat(2, 1, 1) * 1e8,
@@ -147,7 +147,7 @@ def test_huge_points():
 
 @pytest.mark.parametrize("size", [1e-10, 1e10])
 def test_the_unit_of_the_metric_does_not_matter(size):
-    """The closest point is that of the metric itself, and its multiplier in that unit."""
+    """Check that scaling the metric leaves the closest point unchanged and scales its multiplier."""
     point, metric = random_problems(40, 3, 7)
     own, scaled = (ball_projection(point, x * metric, 1.5) for x in (1.0, size))
     torch.testing.assert_close(scaled.point, own.point, rtol=0, atol=1e-9)

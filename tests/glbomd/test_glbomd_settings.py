@@ -1,4 +1,4 @@
-"""Which learners the figures show, with which constants."""
+"""Learners in the figures, and their constants."""
 
 from companion.glbomd.experiments import settings
 from paperlib.glbomd.model.links import Bernoulli, Poisson

@@ -1,4 +1,4 @@
-"""SLSQP's second opinion: that it agrees, that it could disagree, and what it takes."""
+"""SLSQP as an independent oracle: it agrees with the certified decisions, it can disagree, and its run time."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def test_slsqp_is_timed_in_turns_with_another_learner():
 
 
 def test_slsqp_sees_a_wrong_decision():
-    """The probe must be able to disagree: it is handed a round with another arm."""
+    """Check that the probe can disagree, by passing it a round with another arm."""
     disagreements = []
 
     class Liar(SLSQPDecisions):

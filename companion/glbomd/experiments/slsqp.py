@@ -1,10 +1,10 @@
-"""Optimism over a likelihood set by a generic solver: one constrained problem per arm, K + 1 per round.
+"""Optimism over a likelihood set by a generic solver: one constrained problem per arm, K + 1 problems per round.
 
-The authors of likelihood-set methods compute their decisions in this way. It is written as well as the way allows: analytic
-gradients, vectorized over the history, a start at the estimate. It proves nothing. It measures the time that
-``learners.likelihood_set`` saves, and it is an independent oracle for its decisions.
-Seconds are of this machine; ``python3 run.py clean`` forgets the cached ones.
-Shapes: n observations, K arms, d dimensions; one trial, numpy.
+The authors of likelihood-set methods compute their decisions in this way. The approach is implemented as well as
+possible: with analytic gradients, vectorized over the history, and started at the estimate. Its decisions are not
+certified. It measures the time that ``learners.likelihood_set`` saves, and it is an independent oracle for the decisions.
+Run times are specific to this machine; ``python3 run.py clean`` deletes the cached ones.
+Shapes: n observations, K arms, d dimensions; one trial, in NumPy.
 """
 
 import time
@@ -29,9 +29,10 @@ from ...store.results import cached_call
 from ...store.seconds import Run, Seconds
 from ...store.timing import exclusive_lock, time_rounds
 
-TOLERANCE = 1e-9  # of the solver, absolute, on values and (relative to the budget) on constraints
-FAR = 2.0  # times S, where the solver looks outside of the ball: L goes on so that e^z stays finite
-SLACK = 1e-6  # violation of a constraint, relative to b or to S^2, that still counts as rounding
+TOLERANCE = 1e-9  # solver tolerance: absolute for values, relative to the budget for constraints
+# The solver may evaluate L outside the ball. Beyond this multiple of S, L is extended linearly, so that e^z is finite.
+FAR = 2.0
+SLACK = 1e-6  # constraint violations up to this, relative to b or to S^2, count as rounding
 
 
 class SLSQPDecision(NamedTuple):
@@ -46,25 +47,25 @@ class SLSQPDecision(NamedTuple):
 def slsqp_decision(
     inside: ConfidenceSet, arms: ndarray, start: ndarray | None = None
 ) -> SLSQPDecision:
-    """argmax_k UCB(x_k) over a likelihood set, by sequential least squares.
+    """Compute argmax_k UCB(x_k) over a likelihood set by sequential least squares programming.
 
     Args:
-        inside: the set, of which only data, budget, ball and ridge are used.
+        inside: the set; only its data, budget, ball and ridge are used.
         arms: K x d, K at least 2.
-        start: where the solver begins, d; by default 0 for the estimate and the estimate for the arms.
+        start: initial point of the solver, d; by default 0 for the estimate, and the estimate for the arms.
 
     Raises:
-        RuntimeError: the solver ended outside of the set, from every start.
+        RuntimeError: the solver ended outside the set from every start.
     """
     likelihood, ball, ridge = inside.likelihood, inside.ball, inside.ridge
 
-    @lru_cache(maxsize=1)  # the solver asks for the value and then for the gradient
+    @lru_cache(maxsize=1)  # the solver requests the value and then the gradient at the same point
     def evaluated(numbers: bytes) -> tuple[float, ndarray]:
         theta = np.frombuffer(numbers)
         z = likelihood.points @ theta
         near = z if ball is None else np.minimum(z, FAR * ball)
         m, mu, _ = family_terms(likelihood.link, near)
-        m = m + mu * (z - near)  # the tangent beyond: still convex and smooth
+        m = m + mu * (z - near)  # the extension by the tangent is convex and smooth, too
         if likelihood.weights is not None:
             m, mu = likelihood.weights * m, likelihood.weights * mu
         value = m.sum() - likelihood.moment @ theta + 0.5 * ridge * (theta @ theta)
@@ -87,6 +88,7 @@ def slsqp_decision(
         options={"maxiter": 200, "ftol": 1e-12},
     ).x
     level, unit = objective(estimate)[0] + inside.budget, max(inside.budget, 1e-12)
+    # The constraint is divided by b, because the solver's tolerance is absolute.
     likely = {
         "type": "ineq",
         "fun": lambda theta: (level - objective(theta)[0]) / unit,
@@ -95,7 +97,7 @@ def slsqp_decision(
     constraints = [likely, *constraints]
 
     def solve(x: ndarray) -> ndarray:
-        """The best feasible point for one arm; from the estimate where the given start leads outside of the set."""
+        """Return the best feasible point for one arm; retry from the estimate if the given start leads outside the set."""
         for origin in (estimate if start is None else start, estimate):
             point = minimize(
                 lambda theta: -(x @ theta),
@@ -116,10 +118,10 @@ def slsqp_decision(
 
 @dataclass(frozen=True)
 class SLSQPDecisions:
-    """Probe that repeats the decision of a certified learner by SLSQP, and times it.
+    """Probe that recomputes the decision of a certified learner by SLSQP, and measures the run time.
 
     Returns 1 x 3: seconds, whether the arm is the same, and SLSQP's margin between its two best arms. The solver starts
-    from the round's maximum likelihood estimate, so that it need not search for it.
+    from the round's maximum likelihood estimate, so that it does not have to search for it.
     """
 
     learner: CertifiedOptimism
@@ -134,18 +136,18 @@ class SLSQPDecisions:
 
 
 def sampled(horizon: int, every: int) -> list[int]:
-    """Every ``every``-th round, but the first, in which there is no likelihood."""
+    """Return every ``every``-th round, except the first round, which has no likelihood."""
     return [t for t in range(every, horizon + 1, every) if t > 1]
 
 
 def decide_again(
     learner: CertifiedOptimism, problem: Problem, horizon: int, every: int
 ) -> dict[str, ndarray]:
-    """SLSQP beside the certified decisions of one trial. Callers take the machine for themselves (``alone``).
+    """Compare SLSQP with the certified decisions of one trial. The caller must hold the ``exclusive_lock``.
 
     Returns:
-        ``rounds``, every ``every``-th, and for each of them ``seconds`` of SLSQP, whether the arm
-        is the ``same``, and SLSQP's ``margin`` between its two best arms.
+        ``rounds``, every ``every``-th one. For each of them: the ``seconds`` of SLSQP, whether the arm is the ``same``,
+        and SLSQP's ``margin`` between its two best arms.
     """
     probes = {"slsqp": SLSQPDecisions(learner)}
     trace = play(learner, problem, horizon, 1, record=sampled(horizon, every), probes=probes)
@@ -154,7 +156,7 @@ def decide_again(
 
 
 def own_seconds(learner: Learner, problem: Problem, horizon: int, every: int) -> ndarray:
-    """The learner's own seconds in the rounds of ``sampled``, one trial, nothing beside it."""
+    """Return the learner's run time in seconds in the rounds of ``sampled``, for one trial and without other work."""
     found = time_rounds([(learner, problem)], horizon, 1, [1])["seconds"]
     return found[0, 0, [t - 1 for t in sampled(horizon, every)]]
 
@@ -162,9 +164,9 @@ def own_seconds(learner: Learner, problem: Problem, horizon: int, every: int) ->
 def against_certified(
     learner: CertifiedOptimism, problem: Problem, horizon: int, every: int
 ) -> dict[str, ndarray]:
-    """``decide_again``, with the learner's own seconds in these rounds as ``certified``.
+    """Return the result of ``decide_again``, with the learner's run time in these rounds as ``certified``.
 
-    They are the mean of a run before and one after.
+    This run time is the mean of a run before and a run after SLSQP.
     """
     with exclusive_lock():
         before = own_seconds(learner, problem, horizon, every)
@@ -176,9 +178,9 @@ def against_certified(
 def time_decisions(
     runs: Sequence[tuple[Learner, Problem]], horizon: int, every: int, repetitions: int
 ) -> dict[str, ndarray]:
-    """Seconds of each ``every``-th round of one trial; in each repetition all runs take turns.
+    """Measure the seconds of each ``every``-th round of one trial; in each repetition the runs take turns.
 
-    Of a learner over likelihood sets SLSQP's decision is timed, of another one its own round.
+    For a learner with a likelihood set, the decision by SLSQP is timed; for any other learner, its own round.
 
     Returns:
         "seconds": runs x N repetitions x rounds.
@@ -190,7 +192,7 @@ def time_decisions(
         return own_seconds(learner, problem, horizon, every)
 
     with exclusive_lock():
-        # in turns, so that a slow spell of the machine meets all runs alike
+        # The runs take turns, so that a slow period of the machine affects all of them alike.
         turns = [[seconds(*run) for run in runs] for _ in range(repetitions)]
     return {"seconds": np.stack(turns, 1)}
 
@@ -198,7 +200,7 @@ def time_decisions(
 def slsqp_seconds(
     runs: dict[Run, tuple[Learner, Problem]], horizon: int, every: int, repetitions: int
 ) -> Seconds:
-    """Seconds of each ``every``-th round with SLSQP, see ``time_decisions``; cached."""
+    """Return the cached seconds of each ``every``-th round with SLSQP, see ``time_decisions``."""
     known = {"runs": list(runs.values()), "horizon": horizon, "every": every}
     found = cached_call("slsqp_seconds", time_decisions, **known, repetitions=repetitions)
     return Seconds(dict(zip(runs, found["seconds"])), dict.fromkeys(runs, 1))

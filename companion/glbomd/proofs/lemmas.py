@@ -1,16 +1,18 @@
-"""Lemmas of the proofs of GLB-OMD's theorems, Tables 1 and 2, and the integrals behind the mix loss.
+"""Lemmas of the proofs of GLB-OMD's theorems, Tables 1 and 2, and the integrals of the mix loss.
 
-``PROBES`` records the needed numbers in ``play(..., record="all", probes=PROBES)``. ``Replay.of`` recomputes everything else from
-estimates, arms and rewards alone, so that an error in a learner's matrices shows. Proposition 1 and Lemmas 1, 4 and 11
-hold on every sequence of rewards, not just with high probability, so one violation means an error. Lemmas 8, 9, 10, 12 and 13
-need no run. A loss depends on theta through X_s^T theta alone, which is a Gaussian number: every expectation is a
-one-dimensional quadrature.
+``play(..., record="all", probes=PROBES)`` records the required data. ``Replay.of`` recomputes every other quantity from
+estimates, arms and rewards alone, so that an error in a learner's matrices becomes visible. Proposition 1 and Lemmas 1, 4
+and 11 hold on every sequence of rewards, not only with high probability. Therefore a single violation means an error.
+Lemmas 8, 9, 10, 12 and 13 need no run. A loss depends on theta through X_s^T theta only, and this number is Gaussian.
+Therefore every expectation is a one-dimensional quadrature.
 Source: Zhang, Xu, Zhao & Sugiyama (2025), with its appendices; Lemma 7' is our addition.
-Letters: as in ``constants``; R trials lead, T rounds, d dimensions; S_D2 and S_DH are the sums up to t of
-||theta_{s+1} - theta_s||^2 in the Euclidean norm and in the norm of H_s, L* and L+ those of l_s(theta*) and l_s(theta_{s+1});
-kappa = 1 / c_mu over the ball, kappa_opt the paper's kappa_*; P_s = N(theta_s, alpha H_s^{-1}),
-m_s = -ln E_{P_s} e^{-l_s} the mix loss, Q_s = N(theta_{s+1}, alpha H_s^{-1}), M_s = lambda / 2 I + sum over tau <= s of the
-Hessian of l_tau at theta_{tau+1}, D the Bregman divergence of l_s. Index t of a tensor is round t + 1.
+Letters: as in ``paperlib.glbomd.theory.bounds``; R trials in the leading dimension, T rounds, d dimensions.
+S_D2 and S_DH are the sums up to t of ||theta_{s+1} - theta_s||^2 in the Euclidean norm and in the norm of H_s.
+L* and L+ are the sums up to t of l_s(theta*) and l_s(theta_{s+1}).
+kappa = 1 / c_mu over the ball, and kappa_opt is the paper's kappa_*.
+P_s = N(theta_s, alpha H_s^{-1}) and Q_s = N(theta_{s+1}, alpha H_s^{-1}); m_s = -ln E_{P_s} e^{-l_s} is the mix loss.
+M_s = lambda / 2 I + the sum over tau <= s of the Hessian of l_tau at theta_{tau+1}; D is the Bregman divergence of l_s.
+Index t of a tensor is round t + 1.
 """
 
 import math
@@ -34,7 +36,7 @@ from paperlib.glbomd.theory.bounds import PAPER, ROUNDING, ridge_shortfall, shar
 NODES, WEIGHTS = (torch.from_numpy(x) for x in np.polynomial.hermite.hermgauss(80))
 LOG_WEIGHTS = WEIGHTS.log() - 0.5 * np.log(np.pi)
 LEGENDRE = tuple(torch.from_numpy(x) for x in np.polynomial.legendre.leggauss(64))
-BLOCK = 1 << 15  # rounds of all trials of a block
+BLOCK = 1 << 15  # number of rounds, over all trials, that one block of ``_in_blocks`` contains
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +52,7 @@ class Replay:
 
     @classmethod
     def of(cls, trace: Trace, setting: Setting) -> "Replay":
-        """From a trace recorded with ``PROBES`` in every round.
+        """Build a replay from a trace that was recorded with ``PROBES`` in every round.
 
         Raises:
             ValueError: rounds or probes are missing.
@@ -70,7 +72,7 @@ class Replay:
 
     @property
     def rounds(self) -> Tensor:
-        """1, ..., T."""
+        """The rounds 1, ..., T."""
         return torch.arange(1, self.arm.shape[1] + 1, dtype=torch.float64)
 
     @cached_property
@@ -96,6 +98,7 @@ class Replay:
     @cached_property
     def precision(self) -> Tensor:
         """H_1, ..., H_{T+1}, R x (T + 1) x d x d, with H_1 = lambda I."""
+        # H is recomputed from estimates and arms, and not taken from the learner, so that errors in its H are detected.
         first = self.setting.ridge * torch.eye(self.setting.dim, dtype=torch.float64).expand(
             len(self.arm), 1, -1, -1
         )
@@ -103,7 +106,7 @@ class Replay:
         return torch.cat([first, gains], 1).cumsum(1)
 
     def width_square(self, shift: float = 0.0) -> Tensor:
-        """X_t^T (H_t - shift I)^{-1} X_t, R x T."""
+        """Return X_t^T (H_t - shift I)^{-1} X_t, R x T."""
         matrix = self.precision[:, :-1] - shift * torch.eye(self.setting.dim, dtype=torch.float64)
         half = torch.linalg.solve_triangular(
             torch.linalg.cholesky(matrix), self.arm.unsqueeze(-1), upper=False
@@ -116,7 +119,7 @@ class Replay:
         return self.width_square()
 
     def norm_square(self, vector: Tensor) -> Tensor:
-        """||v_t||^2 in the norm of H_t, R x T. ``vector``: R x T x d."""
+        """Return ||v_t||^2 in the norm of H_t, R x T. ``vector``: R x T x d."""
         matrix = self.precision[:, : vector.shape[1]]
         return (vector * (matrix @ vector.unsqueeze(-1)).squeeze(-1)).sum(-1)
 
@@ -136,7 +139,7 @@ class Replay:
         return self.norm_square(self.move).cumsum(1)
 
     def losses(self, z: Tensor) -> Tensor:
-        """Sum up to t of the losses l_s where X_s^T theta is z_s, R x T. ``z``: R x T."""
+        """Return the sum up to t of the losses l_s at X_s^T theta = z_s, R x T. ``z``: R x T."""
         return link_loss(self.setting.link, z, self.reward).cumsum(1)
 
 
@@ -145,7 +148,10 @@ class Replay:
 
 @statement("Theorem 2, curvature along the run", f"{PAPER}, proof of Theorem 2")
 def curvature_along(run: Replay) -> Check:
-    """sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t: from |mu'(a) - mu'(b)| <= R |mu(a) - mu(b)|. In every run."""
+    """sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t for all t, in every run.
+
+    It follows from |mu'(a) - mu'(b)| <= R |mu(a) - mu(b)|.
+    """
     link, best = run.setting.link, run.best
     regret = (link.mean(best) - link.mean(run.true_z)).cumsum(1)
     return curvature_along.statement.check(
@@ -158,14 +164,14 @@ def curvature_along(run: Replay) -> Check:
 
 @statement("Theorem 2, optimism", f"{PAPER}, proof of Theorem 2, (35)")
 def optimism(run: Replay, scale: float = 1.0) -> Check:
-    """0 <= min(u_t, S) - X_t^T theta* <= 2 beta_t ||X_t||_{H_t^{-1}}, u_t the played arm's index.
+    """0 <= min(u_t, S) - X_t^T theta* <= 2 beta_t ||X_t||_{H_t^{-1}} if theta* is in the confidence set, u_t the index of X_t.
 
-    It follows where theta* is in the confidence set. The paper bounds mu' by C_mu at X_t^T theta~ with theta~ in
-    that set, which may leave the ball; the minimum repairs it, and changes nothing in the algorithm (E15).
+    The paper bounds mu' by C_mu at X_t^T theta~ with theta~ in the confidence set, which may extend beyond the ball.
+    The minimum with S repairs this step and does not change the algorithm (erratum E15).
 
     Args:
         run: the run.
-        scale: the learner's, which multiplies the radius.
+        scale: the learner's ``scale``, which multiplies the radius.
     """
     setting = run.setting
     bonus = scale * torch.from_numpy(setting.radius(run.rounds.numpy())) * run.width2.sqrt()
@@ -179,16 +185,16 @@ def optimism(run: Replay, scale: float = 1.0) -> Check:
 
 
 def leading_order(t: np.ndarray) -> np.ndarray:
-    """sqrt(t) ln(1 + t): Theorem 2's leading term in the horizon, up to factors; 1 + t for a logarithm above 0."""
+    """Return sqrt(t) ln(1 + t), the leading order of Theorem 2 in the horizon; 1 + t keeps the logarithm above 0."""
     return np.sqrt(t) * np.log1p(t)
 
 
 @statement("Theorem 2, order", f"{PAPER}, Theorem 2")
 def regret_order(trace: Trace) -> Check:
-    """Regret grows no faster than Theorem 2's leading order, sqrt(t) ln(1 + t), over the last 90 % of the rounds.
+    """Reg_t grows no faster than Theorem 2's leading order, sqrt(t) ln(1 + t), over the last 90 % of the rounds.
 
-    The slope of the log of the mean of regret / order on log t: the upper end of its bootstrap interval over trials
-    has to be at most 0.
+    The test is on the slope of the log of the mean of regret / order on log t. The upper end of its bootstrap interval
+    over trials has to be at most 0.
     """
     slope = stats.growth(trace.rounds, trace["regret"] / leading_order(trace.rounds))
     return regret_order.statement.check(
@@ -200,20 +206,20 @@ def regret_order(trace: Trace) -> Check:
 
 
 class Order(NamedTuple):
-    """One line of a table: leading orders in the horizon T and the round t."""
+    """One row of a table: leading orders in the horizon T and the round t."""
 
     method: str
     regret: str
-    time: str  # of a round
+    time: str  # per round
     memory: str
-    joint: str  # whether it is jointly efficient: both cheap and with kappa_* for kappa
+    joint: str  # jointly efficient or not: low cost, and kappa_* instead of kappa in the regret
 
 
 @statement("Table 1", f"{PAPER}, Table 1")
 def table_1() -> tuple[Order, ...]:
-    """Generalized linear bandits: regret and cost a round; kappa_* <= kappa makes the difference.
+    """Generalized linear bandits: regret and cost per round; the regret orders differ by kappa_* <= kappa.
 
-    The marks of the last column are our reading of the text. For RS-GLinCB we read Table 1 as no, because its
+    The marks in the last column are our interpretation of the paper. For RS-GLinCB we read Table 1 as no, because its
     memory grows and some of its rounds cost t (Section 3.2). However, Section 5 counts it among the jointly efficient methods.
     """
     fast, slow = "log T sqrt(T / kappa_*)", "kappa log T sqrt(T)"
@@ -228,7 +234,7 @@ def table_1() -> tuple[Order, ...]:
 
 @statement("Table 2", f"{PAPER}, Table 2")
 def table_2() -> tuple[Order, ...]:
-    """Jointly efficient methods for logistic bandits: regret and cost a round."""
+    """Jointly efficient methods for logistic bandits: regret and cost per round."""
     return (
         Order("ECOLog", "log T sqrt(T / kappa_*)", "log t", "1", "yes"),
         Order("OFUL-MLogB", "(log T)^(3/2) sqrt(T / kappa_*)", "1", "1", "yes"),
@@ -238,7 +244,10 @@ def table_2() -> tuple[Order, ...]:
 
 @statement("Table 1, kappa", f"{PAPER}, caption of Table 1")
 def table_1_kappa(link: Link, norm_bound: float, kappa_opt: float) -> Check:
-    """kappa_* <= kappa: the slope at the best arms is at least the smallest over the ball. ``kappa_opt``: kappa_*."""
+    """kappa_* <= kappa, because the slope at the best arms is at least the smallest slope over the ball.
+
+    ``kappa_opt``: kappa_*.
+    """
     return table_1_kappa.statement.check(
         "kappa_* <= kappa",
         {"link": type(link).__name__, "S": norm_bound},
@@ -251,7 +260,7 @@ def table_1_kappa(link: Link, norm_bound: float, kappa_opt: float) -> Check:
 
 
 def surrogate_gradient(run: Replay) -> Tensor:
-    """grad l~_t(theta_{t+1}) = coefficient times X_t: the gradient of l_t expanded to second order at theta_t. R x T."""
+    """Return the coefficient of X_t in grad l~_t(theta_{t+1}), where l~_t expands l_t to second order at theta_t. R x T."""
     link = run.setting.link
     change = link.slope(run.start_z) * (run.next_z - run.start_z)
     return (link.mean(run.start_z) - run.reward + change) / link.dispersion
@@ -259,11 +268,11 @@ def surrogate_gradient(run: Replay) -> Tensor:
 
 @statement("Proposition 1", f"{PAPER}, Eqs. (3), (42a), (42b)")
 def proposition_1(run: Replay) -> Check:
-    """The two-step update (42a), (42b) is the constrained minimizer (3): its optimality conditions.
+    """The two-step update (42a), (42b) yields the constrained minimizer of (3), because it satisfies its optimality conditions.
 
-    theta_{t+1} minimizes a strictly convex function over the ball exactly if it lies in the ball and the gradient
-    there is -nu theta_{t+1} with nu >= 0, and nu = 0 inside. Observed: the residual of these conditions, relative
-    to the two terms that make up the gradient, R x T.
+    theta_{t+1} is the minimizer of a strictly convex function over the ball. This holds if and only if it is in the ball
+    and the gradient there is -nu theta_{t+1} with nu >= 0, where nu = 0 in the interior. Observed is the residual of these
+    conditions, relative to the two terms whose sum is the gradient, R x T.
     """
     setting, H, point = run.setting, run.precision[:, :-1], run.theta[:, 1:]
     eta, S = setting.step, setting.norm_bound
@@ -274,7 +283,7 @@ def proposition_1(run: Replay) -> Check:
     at_the_edge = length >= S * (1 - 1e-9)
     multiplier = (-(gradient * point).sum(-1) / S**2).clamp(min=0) * at_the_edge
     residual = norm(gradient + multiplier.unsqueeze(-1) * point)
-    # Where both terms are zero to rounding, so is the residual: measured against H_t ||theta_{t+1}|| eps.
+    # If both terms are zero up to rounding, so is the residual. The scale then is H_t ||theta_{t+1}|| times a small factor.
     rounding = 1e-6 * torch.linalg.vector_norm(H, dim=(-2, -1)) * length / eta
     scale = norm(pull) + norm(push) + 1e-300 + rounding
     return proposition_1.statement.check(
@@ -287,16 +296,15 @@ def proposition_1(run: Replay) -> Check:
 
 @statement("Lemma 1", f"{PAPER}, Lemma 1")
 def lemma_1(run: Replay, comparator: Tensor | None = None, seed: int = 0) -> Check:
-    """Three-point inequality of mirror descent, for every comparator u in the ball.
+    """||theta_{t+1} - u||_{H_t}^2 <= 2 eta <grad l~_t(theta_{t+1}), u - theta_{t+1}> + ||theta_t - u||_{H_t}^2 - ||theta_t - theta_{t+1}||_{H_t}^2 for all u in the ball.
 
-    ||theta_{t+1} - u||_{H_t}^2 <= 2 eta <grad l~_t(theta_{t+1}), u - theta_{t+1}> + ||theta_t - u||_{H_t}^2
-    - ||theta_t - theta_{t+1}||_{H_t}^2. Any error in the update shows here, also a projection in a wrong norm; an
-    omitted projection shows in Proposition 1 alone.
+    This is the three-point inequality of mirror descent. Any error in the update violates it, including a projection in
+    a wrong norm. Only an omitted projection does not; Proposition 1 detects that one.
 
     Args:
         run: the run.
-        comparator: u, broadcasting to R x T x d; by default theta* and, beside it, a random point with norm S.
-        seed: of the random points.
+        comparator: u, broadcasting to R x T x d; by default theta*, and in addition a random point with norm S.
+        seed: seed of the random points.
 
     Returns:
         Check of the violation relative to the terms' sizes, R x T x comparators.
@@ -322,18 +330,18 @@ def lemma_1(run: Replay, comparator: Tensor | None = None, seed: int = 0) -> Che
 
 @statement("Lemma 4", f"{PAPER}, Lemma 4")
 def lemma_4(run: Replay, *, printed: bool = False) -> Check:
-    """Error of the estimate through the losses, for any ridge.
+    """||theta_{t+1} - theta*||_{H_{t+1}}^2 <= 2 eta (L* - L+) + ||theta_1 - theta*||_{H_1}^2 + (2 eta R S C_mu / g) S_D2 - S_DH for any ridge.
 
-    ||theta_{t+1} - theta*||_{H_{t+1}}^2 <= 2 eta (L* - L+) + ||theta_1 - theta*||_{H_1}^2
-    + (2 eta R S C_mu / g) S_D2 - S_DH. Uses Assumption 2 besides the two that the paper lists (erratum E12).
+    It bounds the error of the estimate by the losses. It uses Assumption 2 in addition to the two assumptions that the
+    paper lists (erratum E12).
 
     Args:
         run: the run.
-        printed: the statement's coefficient C_mu (2 + 2 R S) / g, which lacks its proof's R S (erratum E4).
+        printed: use the printed coefficient C_mu (2 + 2 R S) / g, which lacks the factor R S of its proof (erratum E4).
     """
     setting, eta = run.setting, run.setting.step
     R, g, S = setting.link.self_concordance, setting.link.dispersion, setting.norm_bound
-    # Departure: the printed coefficient lacks the factor R S of (11) and (19) (E4).
+    # Departure: the printed coefficient lacks the factor R S of Eqs. (11) and (19) (erratum E4).
     coefficient = setting.max_slope * 2 * eta / g * (1 if printed else R * S)
     text = "C_mu (2 + 2 R S)" if printed else "2 eta R S C_mu"
     start = 2 * eta * (run.losses(run.true_z) - run.losses(run.next_z)) + run.error[:, :1]
@@ -348,10 +356,10 @@ def lemma_4(run: Replay, *, printed: bool = False) -> Check:
 
 @statement("Lemma 4b", f"{PAPER}, Lemma 4 in the form that Theorem 1 uses")
 def lemma_4b(run: Replay) -> Check:
-    """Lemma 4 with lambda >= 6 eta R S C_mu / g: a third of S_DH pays for S_D2.
+    """||theta_{t+1} - theta*||_{H_{t+1}}^2 <= 2 eta (L* - L+) + ||theta_1 - theta*||_{H_1}^2 - (2/3) S_DH if lambda >= 6 eta R S C_mu / g.
 
-    ||theta_{t+1} - theta*||_{H_{t+1}}^2 <= 2 eta (L* - L+) + ||theta_1 - theta*||_{H_1}^2 - (2/3) S_DH. Computed
-    for any ridge; below the condition it may fail, and does.
+    It follows from Lemma 4, because with this ridge a third of S_DH is at least the term with S_D2. It is computed for
+    any ridge; below the condition it may fail, and it does in some runs.
     """
     setting, eta = run.setting, run.setting.step
     R, g, S = setting.link.self_concordance, setting.link.dispersion, setting.norm_bound
@@ -369,10 +377,10 @@ def lemma_4b(run: Replay) -> Check:
 
 @statement("Lemma 11", f"{PAPER}, Lemma 11 (elliptical potential)")
 def lemma_11(run: Replay, *, sharp: bool = False) -> Check:
-    """Sum of squared widths, with z_t = sqrt(mu'(X_t^T theta_{t+1})) X_t and V_t = g H_t.
+    """sum ||z_s||_{V_s^{-1}}^2 <= 2 d (1 + Z^2) ln(1 + t Z^2 / (d lambda')) with Z^2 = C_mu, if lambda' = g lambda >= 1.
 
-    sum ||z_s||_{V_s^{-1}}^2 <= 2 d (1 + Z^2) ln(1 + t Z^2 / (d lambda')), Z^2 = C_mu, lambda' = g lambda >= 1. The
-    factor 2 is superfluous (``sharp``): x <= (1 + Z^2) ln(1 + x) for 0 <= x <= Z^2.
+    Here z_t = sqrt(mu'(X_t^T theta_{t+1})) X_t and V_t = g H_t. The factor 2 is not needed (``sharp``), because
+    x <= (1 + Z^2) ln(1 + x) for 0 <= x <= Z^2.
 
     Raises:
         ValueError: g lambda < 1 (erratum E25).
@@ -394,27 +402,33 @@ def lemma_11(run: Replay, *, sharp: bool = False) -> Check:
 
 
 def slope_integrals(link: Link, start: Tensor, end: Tensor) -> tuple[Tensor, Tensor]:
-    """int_0^1 mu'(z_1 + v (z_2 - z_1)) dv, and the same with weight 1 - v, by 64 Gauss-Legendre points; shapes as the ends."""
+    """Return int_0^1 mu'(z_1 + v (z_2 - z_1)) dv, and the same integral with weight 1 - v, in the shape of the ends.
+
+    Both integrals are computed with 64 Gauss-Legendre points.
+    """
     v, weight = (LEGENDRE[0] + 1) / 2, LEGENDRE[1] / 2
     slope = link.slope(start.unsqueeze(-1) + v * (end - start).unsqueeze(-1))
     return (slope * weight).sum(-1), (slope * weight * (1 - v)).sum(-1)
 
 
 def mixed(link: Link, reward: Tensor, mean: Tensor, deviation: Tensor) -> Tensor:
-    """-ln E e^{-l(z)} for z ~ N(mean, deviation^2), l the loss of ``reward``; all of one shape.
+    """Return -ln E e^{-l(z)} for z ~ N(mean, deviation^2), where l is the loss of ``reward``; all of one shape.
 
-    80 Gauss-Hermite points around the peak of e^{-l} times the density, in the width of the peak: a large reward
-    makes it far narrower than the density. Exact for Gaussian rewards.
+    The quadrature has 80 Gauss-Hermite points around the peak of e^{-l} times the density, scaled by the width of the
+    peak. This matters because a large reward makes the peak far narrower than the density. The result is exact for
+    Gaussian rewards.
     """
-    deviation = deviation.clamp(min=1e-150)  # the zero arm has none
+    deviation = deviation.clamp(min=1e-150)  # the zero arm has a deviation of 0
     g, variance = link.dispersion, deviation.square()
-    # The peak solves mu(z) - r + g (z - mean) / variance = 0, whose left side increases in z. The root is between these two.
+    # The peak solves mu(z) - r + g (z - mean) / variance = 0. Because the left side increases in z, bisection finds the
+    # root between these two points.
     far = mean + variance * (reward - link.mean(mean)) / g
     low, high = torch.minimum(mean, far), torch.maximum(mean, far)
     for _ in range(64):
         middle = (low + high) / 2
         left = link.mean(middle) - reward + g * (middle - mean) / variance < 0
         low, high = torch.where(left, middle, low), torch.where(left, high, middle)
+    # The curvature at the peak determines its width, by Laplace's approximation.
     width = (link.slope(high) / g + 1 / variance).rsqrt()
     z = high.unsqueeze(-1) + 2**0.5 * width.unsqueeze(-1) * NODES
     log_density = -0.5 * ((z - mean.unsqueeze(-1)) / deviation.unsqueeze(-1)).square()
@@ -423,23 +437,24 @@ def mixed(link: Link, reward: Tensor, mean: Tensor, deviation: Tensor) -> Tensor
 
 
 def expectation(f: Callable[[Tensor], Tensor], mean: Tensor, deviation: Tensor) -> Tensor:
-    """E f(z) for z ~ N(mean, deviation^2), the same points."""
+    """Return E f(z) for z ~ N(mean, deviation^2), with the same 80 Gauss-Hermite points."""
     z = mean.unsqueeze(-1) + 2**0.5 * deviation.unsqueeze(-1) * NODES
     return (LOG_WEIGHTS.exp() * f(z)).sum(-1)
 
 
 @statement("Lemma 8", f"{PAPER}, Lemma 8, (37)")
 def lemma_8(link: Link, norm_bound: float, points: int = 61, *, printed: bool = False) -> Check:
-    """Self-concordance bounds integrals of the slope, on all pairs of a grid of [-S, S].
+    """int mu' >= mu'(z) / (1 + R D), z = z_1, z_2; mu'(z_1) / (2 + R D) <= int (1 - v) mu' <= e^{R^2 D^2} mu'(z_1); D = |z_1 - z_2|.
 
-    With D = |z_1 - z_2|: (a) int mu' >= mu'(z) / (1 + R D) for z = z_1 and z = z_2; (b) mu'(z_1) / (2 + R D)
-    <= int (1 - v) mu' <= e^{R^2 D^2} mu'(z_1).
+    The integrals are over v in [0, 1], at z_1 + v (z_2 - z_1). The bounds follow from self-concordance. They are checked
+    on all pairs of a grid of [-S, S].
 
     Args:
         link: the family.
         norm_bound: S.
-        points: of the grid.
-        printed: the lower half of (b) also for z_2, "by symmetry" that the weight 1 - v does not have: false (E8).
+        points: number of grid points.
+        printed: check the lower bound of the weighted integral for z_2, too. The paper claims it "by symmetry", but the
+            weight 1 - v is not symmetric, and the bound is false (erratum E8).
     """
     grid = torch.linspace(-norm_bound, norm_bound, points, dtype=torch.float64)
     start, end = (x.flatten() for x in torch.meshgrid(grid, grid, indexing="ij"))
@@ -465,10 +480,10 @@ def lemma_8(link: Link, norm_bound: float, points: int = 61, *, printed: bool = 
 
 @statement("Lemma 9", f"{PAPER}, Lemma 9 (Ville)")
 def lemma_9(log_martingale: Tensor, delta: float) -> Check:
-    """A nonnegative supermartingale that starts at 1 exceeds 1 / delta at any time with probability at most delta.
+    """P(exists t: M_t >= 1 / delta) <= delta for every nonnegative supermartingale M that starts at 1.
 
     Args:
-        log_martingale: its logarithm, R trials x T rounds.
+        log_martingale: the logarithm ln M_t, R trials x T rounds.
         delta: in (0, 1).
     """
     return lemma_9.statement.check(
@@ -484,11 +499,11 @@ def lemma_9(log_martingale: Tensor, delta: float) -> Check:
 def lemma_10(eigenvalues: Sequence[float], step: float, exponent: float) -> Check:
     """E e^{c ||theta||_2^2} <= 4/3 for theta ~ N(0, eta H^{-1}), if H >= lambda I with lambda >= 32 d eta c / 7.
 
-    The left side in closed form: the product of (1 - 2 c eta / l_i)^{-1/2} over the eigenvalues l_i of H, infinite
-    where a factor is not positive.
+    The left side has a closed form, the product of (1 - 2 c eta / l_i)^{-1/2} over the eigenvalues l_i of H. It is
+    infinite if a factor is not positive.
 
     Args:
-        eigenvalues: of H, all > 0.
+        eigenvalues: eigenvalues of H, all > 0.
         step: eta.
         exponent: c.
     """
@@ -515,17 +530,18 @@ def lemma_12(
     other: tuple[float, float],
     points: int = 20001,
 ) -> Check:
-    """The mix loss by a change of measure: -ln E_P e^{-l} = E_Q l + KL(Q || P) - KL(Q || P*), P* proportional to P e^{-l}.
+    """-ln E_P e^{-l} = E_Q l + KL(Q || P) - KL(Q || P*) for all Gaussians P and Q, where P* is proportional to P e^{-l}.
 
-    In one dimension. The left side by Gauss-Hermite around its peak, the right one by the trapezoidal rule with P* normalized on
-    its grid, so that the two share no number.
+    This change of measure rewrites the mix loss. It is checked in one dimension. The left side is computed by
+    Gauss-Hermite quadrature around its peak. The right side is computed by the trapezoidal rule, with P* normalized on
+    its grid. Therefore the two sides share no number.
 
     Args:
-        link: the family, which with ``reward`` gives the loss l(z).
+        link: the family, which determines the loss l(z) together with ``reward``.
         reward: r.
         prior: mean and standard deviation of P.
         other: mean and standard deviation of Q.
-        points: of the grid.
+        points: number of grid points.
 
     Returns:
         Check of |left - right| against 1e-8.
@@ -556,7 +572,10 @@ def lemma_12(
 def gaussian_kl(
     mean: Tensor, covariance: Tensor, other_mean: Tensor, other_covariance: Tensor
 ) -> Tensor:
-    """KL(N(mean, covariance) || N(other_mean, other_covariance)); means ... x d, covariances ... x d x d. Returns ..."""
+    """Return KL(N(mean, covariance) || N(other_mean, other_covariance)), of shape ``...``.
+
+    The means are ... x d, the covariances ... x d x d.
+    """
     half, other = torch.linalg.cholesky(covariance), torch.linalg.cholesky(other_covariance)
     square = lambda x: torch.linalg.solve_triangular(other, x, upper=False).square().sum((-1, -2))
     log_diagonal = lambda root: root.diagonal(dim1=-2, dim2=-1).log()
@@ -569,8 +588,8 @@ def gaussian_kl(
 def lemma_13(mean: Tensor, other_mean: Tensor, precision: Tensor, spread: float) -> Check:
     """KL between Gaussians of equal covariance alpha H^{-1} is ||mean - other_mean||_H^2 / (2 alpha).
 
-    The general formula against the special one that Lemma 6 uses. Means ... x d, ``precision`` H ... x d x d,
-    ``spread`` alpha.
+    The check compares the general formula with this special one, which Lemma 6 uses. Means are ... x d, ``precision`` is
+    H, ... x d x d, and ``spread`` is alpha.
 
     Returns:
         Check of the relative difference against 1e-9.
@@ -591,19 +610,19 @@ def lemma_13(mean: Tensor, other_mean: Tensor, precision: Tensor, spread: float)
 
 
 def _in_blocks(function: Callable[..., Tensor], *tensors: Tensor) -> Tensor:
-    """Apply a function to few trials at a time, because the quadrature's nodes take 80 times the memory. ``tensors``: R x T."""
+    """Apply a function to a few trials at a time, because 80 quadrature nodes need 80 times the memory. ``tensors``: R x T."""
     parts = (x.split(max(1, BLOCK // x.shape[1])) for x in tensors)
     return torch.cat([function(*part) for part in zip(*parts)])
 
 
 def mix_loss(run: Replay) -> Tensor:
-    """m_s for every round, R x T."""
+    """Return the mix loss m_s of every round, R x T."""
     deviation = (run.setting.spread * run.width2).sqrt()
     return _in_blocks(partial(mixed, run.setting.link), run.reward, run.start_z, deviation)
 
 
 def expected_divergence(run: Replay) -> Tensor:
-    """E_{Q_s} D(theta, theta_{s+1}) for every round, R x T."""
+    """Return E_{Q_s} D(theta, theta_{s+1}) of every round, R x T."""
     link, deviation = run.setting.link, (run.setting.spread * run.width2).sqrt()
 
     def divergence(center: Tensor, z: Tensor) -> Tensor:
@@ -615,23 +634,23 @@ def expected_divergence(run: Replay) -> Tensor:
 
 
 def quadrature_ridge(setting: Setting, form: str) -> float:
-    """The ridge that Lemma 7 asks for: max{k alpha R^2, 2 C_mu / g}, k = 64 d / 7, 64 / 7 or 0.344...."""
+    """Return the smallest ridge that Lemma 7 covers, max{k alpha R^2, 2 C_mu / g} with k = 64 d / 7, 64 / 7 or 0.344...."""
     R, g = setting.link.self_concordance, setting.link.dispersion
     factor = {"theory": 64 * setting.dim / 7, "free": 64 / 7, "sharp": sharp_width() ** -2}[form]
     return max(factor * setting.spread * R**2, 2 * setting.max_slope / g)
 
 
 def log_martingale(run: Replay) -> Tensor:
-    """L*_t - sum_{s<=t} m_s, R x T: its exponential is a nonnegative martingale with mean 1."""
+    """Return L*_t - sum_{s<=t} m_s, R x T; its exponential is a nonnegative martingale with mean 1."""
     return run.losses(run.true_z) - mix_loss(run).cumsum(1)
 
 
 @statement("Lemma 5", f"{PAPER}, Lemma 5")
 def lemma_5(run: Replay) -> Check:
-    """The truth is not much worse than the mix loss: P(exists t: L*_t - sum_{s<=t} m_s >= ln(1/delta)) <= delta.
+    """P(exists t: L*_t - sum_{s<=t} m_s >= ln(1/delta)) <= delta: the losses at theta* are not much larger than the mix losses.
 
-    e^{L* - sum m} is a nonnegative martingale with mean 1, for any estimates that do not look ahead; Lemma 9.
-    Observed: L*_t - sum m_s, R x T, to hold in all rounds of a trial at once.
+    e^{L* - sum m} is a nonnegative martingale with mean 1 for all estimates that depend on the past only. The bound
+    follows by Lemma 9. Observed is L*_t - sum m_s, R x T; the bound has to hold in all rounds of a trial simultaneously.
     """
     setting, delta = run.setting, run.setting.delta
     return lemma_5.statement.check(
@@ -645,14 +664,14 @@ def lemma_5(run: Replay) -> Check:
 
 @statement("Lemma 6", f"{PAPER}, Lemma 6, informally Lemma 3")
 def lemma_6(run: Replay, *, tight: bool = False) -> Check:
-    """The mix loss is not much worse than the estimates after their update.
+    """sum m_s <= L+ + S_DH / (2 alpha) + 2 d alpha ln(2 + 2 C_mu t / (lambda g)) under Lemma 7's condition on the ridge.
 
-    sum m_s <= L+ + S_DH / (2 alpha) + 2 d alpha ln(2 + 2 C_mu t / (lambda g)), under Lemma 7's condition on the
-    ridge. With alpha = 3 eta / 2 the last term has 3 d eta; the informal Lemma 3 prints half of it (erratum E5).
+    The mix losses are not much larger than the losses of the updated estimates. With alpha = 3 eta / 2 the last term has
+    the factor 3 d eta; the informal Lemma 3 prints half of it (erratum E5).
 
     Args:
         run: the run.
-        tight: ln(1 + 2 C_mu t / (d lambda g)) instead, which the proof gives by trace and determinant (erratum E10).
+        tight: use ln(1 + 2 C_mu t / (d lambda g)) instead, which the proof gives by trace and determinant (erratum E10).
     """
     setting, d, alpha = run.setting, run.setting.dim, run.setting.spread
     growth = 2 * setting.max_slope * run.rounds / (setting.ridge * setting.link.dispersion)
@@ -670,7 +689,7 @@ def lemma_6(run: Replay, *, tight: bool = False) -> Check:
 
 def _lemma_7(name: str, source: str, run: Replay, form: str, factor: float) -> Check:
     setting = run.setting
-    # ln det M_s - ln det M_{s-1} by the determinant lemma; M_{s-1} = H_s - (lambda / 2) I
+    # ln det M_s - ln det M_{s-1} follows from the matrix determinant lemma, where M_{s-1} = H_s - (lambda / 2) I.
     gain = torch.log1p(run.curvature * run.width_square(shift=setting.ridge / 2))
     least = quadrature_ridge(setting, form)
     return Check(
@@ -686,54 +705,58 @@ def _lemma_7(name: str, source: str, run: Replay, form: str, factor: float) -> C
 
 @statement("Lemma 7", f"{PAPER}, Lemma 7")
 def lemma_7(run: Replay, *, printed: bool = False) -> Check:
-    """Curvature costs little: E_{Q_s} D(theta, theta_{s+1}) <= 2 alpha (ln det M_s - ln det M_{s-1}).
+    """E_{Q_s} D(theta, theta_{s+1}) <= 2 alpha (ln det M_s - ln det M_{s-1}) if lambda >= max{64 d alpha R^2 / 7, 2 C_mu / g}.
 
-    Under lambda >= max{64 d alpha R^2 / 7, 2 C_mu / g}. ``printed``: the factor alpha of (22), where the lemma and
-    the sum over rounds have 2 alpha (erratum E7).
+    ``printed``: use the factor alpha of Eq. (22); the lemma and the sum over rounds have 2 alpha (erratum E7).
     """
     return _lemma_7("Lemma 7", lemma_7.statement.source, run, "theory", 1.0 if printed else 2.0)
 
 
 @statement("Lemma 7', free of d", "ours, in place of Lemma 7")
 def lemma_7_free(run: Replay) -> Check:
-    """Lemma 7's inequality under lambda >= max{64 alpha R^2 / 7, 2 C_mu / g}: the factor d is not needed.
+    """E_{Q_s} D(theta, theta_{s+1}) <= 2 alpha (ln det M_s - ln det M_{s-1}) if lambda >= max{64 alpha R^2 / 7, 2 C_mu / g}.
 
-    Proof. D depends on theta through u = X_s^T (theta - theta_{s+1}) alone, and under Q_s u ~ N(0, sigma^2) with
-    sigma^2 = alpha ||X_s||_{H_s^{-1}}^2 <= alpha / lambda. By Lemma 8 (b) D <= u^2 e^{R^2 u^2} mu'(z_1) / g with
-    z_1 = X_s^T theta_{s+1}. By Cauchy-Schwarz E u^2 e^{R^2 u^2} <= sqrt(E u^4) sqrt(E e^{2 R^2 u^2}) =
-    sqrt(3) sigma^2 (1 - 4 R^2 sigma^2)^{-1/4}, and R^2 sigma^2 <= 7/64 makes the last factor at most
-    (16/9)^{1/4} = sqrt(4/3): in all E D <= 2 sigma^2 mu'(z_1) / g. The rest is as in ``lemma_7_sharp``. The paper
-    bounds |u| by ||theta - theta_{s+1}||_2 first, a d-dimensional Gaussian, and pays d for it in Lemma 10.
+    This is Lemma 7 without the factor d in its condition.
+
+    Proof. D depends on theta through u = X_s^T (theta - theta_{s+1}) only. Under Q_s, u ~ N(0, sigma^2) with
+    sigma^2 = alpha ||X_s||_{H_s^{-1}}^2 <= alpha / lambda. By Lemma 8 (b), D <= u^2 e^{R^2 u^2} mu'(z_1) / g with
+    z_1 = X_s^T theta_{s+1}. By the Cauchy-Schwarz inequality, E u^2 e^{R^2 u^2} <= sqrt(E u^4) sqrt(E e^{2 R^2 u^2}) =
+    sqrt(3) sigma^2 (1 - 4 R^2 sigma^2)^{-1/4}. Because R^2 sigma^2 <= 7/64, the last factor is at most
+    (16/9)^{1/4} = sqrt(4/3). Hence E D <= 2 sigma^2 mu'(z_1) / g. The rest is as in ``lemma_7_sharp``. The paper
+    bounds |u| by ||theta - theta_{s+1}||_2 first. This vector is a d-dimensional Gaussian, which brings the factor d
+    in Lemma 10.
     """
     return _lemma_7("Lemma 7', free of d", "ours", run, "free", 2.0)
 
 
 @statement("Lemma 7', sharp", "ours, in place of Lemma 7")
 def lemma_7_sharp(run: Replay) -> Check:
-    """Lemma 7's inequality under lambda >= max{0.344... alpha R^2, 2 C_mu / g}, the constant being a root.
+    """E_{Q_s} D(theta, theta_{s+1}) <= 2 alpha (ln det M_s - ln det M_{s-1}) if lambda >= max{0.344... alpha R^2, 2 C_mu / g}.
+
+    This is Lemma 7 with the smallest constant that the one-dimensional integral allows; the constant is defined by a root.
 
     Claim. Let |mu''| <= R mu' on the line, ||X_s|| <= 1, theta ~ Q_s = N(theta_{s+1}, alpha H_s^{-1}). Let x* > 0
-    solve psi(x) = 2 x^2 with psi(x) = 2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi), Phi the normal distribution
-    function: x* = 1.704.... If lambda >= max{alpha R^2 / x*^2, 2 C_mu / g} and ||theta_{s+1}|| <= S, then
+    solve psi(x) = 2 x^2 with psi(x) = 2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi), where Phi is the normal distribution
+    function. Then x* = 1.704.... If lambda >= max{alpha R^2 / x*^2, 2 C_mu / g} and ||theta_{s+1}|| <= S, then
     E D(theta, theta_{s+1}) <= 2 alpha (ln det M_s - ln det M_{s-1}).
 
     Proof. (1) One dimension. With z_1 = X_s^T theta_{s+1} and u = X_s^T (theta - theta_{s+1}), Taylor's formula with
-    integral remainder gives D = (u^2 / g) int_0^1 (1 - v) mu'(z_1 + v u) dv. As |(ln mu')'| <= R,
-    mu'(z_1 + w) <= mu'(z_1) e^{R |w|}, hence
+    integral remainder gives D = (u^2 / g) int_0^1 (1 - v) mu'(z_1 + v u) dv. Because |(ln mu')'| <= R, we have
+    mu'(z_1 + w) <= mu'(z_1) e^{R |w|}, and hence
 
         D <= (mu'(z_1) / g) u^2 int_0^1 (1 - v) e^{R |u| v} dv = mu'(z_1) (e^{R|u|} - 1 - R|u|) / (g R^2),
 
     read as mu'(z_1) u^2 / (2 g) for R = 0.
-    (2) Expectation. u ~ N(0, sigma^2) with sigma^2 = alpha ||X_s||_{H_s^{-1}}^2 <= alpha / lambda, since H_s >= lambda I.
-    With N standard normal and x = R sigma, E e^{x|N|} = 2 e^{x^2/2} Phi(x) and E |N| = sqrt(2/pi), so
-    E D <= mu'(z_1) psi(x) / (g R^2).
-    (3) The root. psi(x) / x^2 = sum over k >= 2 of E|N|^k x^{k-2} / k! is a power series with positive coefficients:
-    it increases strictly from 1/2 at x = 0 to infinity and equals 2 at exactly one x*; psi(x) <= 2 x^2 iff x <= x*.
-    Now x^2 = R^2 sigma^2 <= R^2 alpha / lambda <= x*^2 by the condition, so E D <= 2 sigma^2 mu'(z_1) / g
-    = 2 alpha tr(H_s^{-1} A) with A = mu'(z_1) X_s X_s^T / g, the Hessian of l_s at theta_{s+1}. (R = 0: E D is a
+    (2) Expectation. u ~ N(0, sigma^2) with sigma^2 = alpha ||X_s||_{H_s^{-1}}^2 <= alpha / lambda, because
+    H_s >= lambda I. With N standard normal and x = R sigma, E e^{x|N|} = 2 e^{x^2/2} Phi(x) and E |N| = sqrt(2/pi).
+    Therefore E D <= mu'(z_1) psi(x) / (g R^2).
+    (3) The root. psi(x) / x^2 = sum over k >= 2 of E|N|^k x^{k-2} / k! is a power series with positive coefficients.
+    It increases strictly from 1/2 at x = 0 to infinity and equals 2 at exactly one x*; psi(x) <= 2 x^2 iff x <= x*.
+    Now x^2 = R^2 sigma^2 <= R^2 alpha / lambda <= x*^2 by the condition. Therefore E D <= 2 sigma^2 mu'(z_1) / g
+    = 2 alpha tr(H_s^{-1} A) with A = mu'(z_1) X_s X_s^T / g, the Hessian of l_s at theta_{s+1}. (For R = 0, E D is a
     quarter of that, without a condition.)
-    (4) Determinants. A <= (C_mu / g) I <= (lambda / 2) I as |z_1| <= S, so M_s = H_s - (lambda / 2) I + A <= H_s and
-    tr(H_s^{-1} A) <= tr(M_s^{-1} (M_s - M_{s-1})) <= ln det M_s - ln det M_{s-1}, ln det being concave. QED.
+    (4) Determinants. A <= (C_mu / g) I <= (lambda / 2) I because |z_1| <= S, so M_s = H_s - (lambda / 2) I + A <= H_s.
+    Because ln det is concave, tr(H_s^{-1} A) <= tr(M_s^{-1} (M_s - M_{s-1})) <= ln det M_s - ln det M_{s-1}. QED.
 
     Summed over rounds this is Lemma 6; with Lemmas 4b and 5, Theorem 1 holds for
     lambda = max{0.516... eta R^2, 6 eta R S C_mu / g, 2 C_mu / g}.

@@ -1,4 +1,4 @@
-"""What learners that maximize over a likelihood set share: state, first round, and the trial-by-trial adapter.
+"""Base class of learners that maximize over a likelihood set: state, first round, and a loop over the trials.
 
 Shapes: R trials, K arms, J anchors, d dimensions.
 """
@@ -16,19 +16,18 @@ from .glm import GLMLearner
 from .likelihood_set import Anchors, ConfidenceSet, Likelihood
 from .mle import History, make_history
 
-LEAST_SCALE = (
-    1e-4  # above 0: the budget is multiplied by its square, and likelihoods are known to rounding
-)
-RING = 48  # anchors kept, or 2 K if that is more
+# Smallest positive scale: its square multiplies the budget, and likelihoods are known only up to rounding.
+LEAST_SCALE = 1e-4
+RING = 48  # number of anchors stored, or 2 K if that is larger
 
 
 def to_numpy(x: Tensor) -> np.ndarray:
-    """The numbers of a tensor; on the CPU a view."""
+    """Return a tensor as a NumPy array; on the CPU it is a view."""
     return x.numpy() if x.device.type == "cpu" else x.cpu().numpy()
 
 
 class CertifiedState(NamedTuple):
-    """Everything a round needs. Memory grows with the history unless counts are kept."""
+    """State of a learner with certified decisions; it grows with the history, unless that is stored as counts."""
 
     history: History
     moment: Tensor  # R x d, sum of reward times arm
@@ -41,12 +40,12 @@ class CertifiedState(NamedTuple):
 
 
 class CertifiedOptimism(GLMLearner, ABC):
-    """Optimistic play over {theta : L(theta) - L(theta_hat) <= b}, with proved decisions.
+    """Optimism over {theta : L(theta) - L(theta_hat) <= b}, with certified decisions.
 
-    The engine (``likelihood_set``) serves one trial at a time in numpy, because how often it looks at the history
-    depends on the data; this adapter runs R of them in turn, so a batch costs R times a trial.
+    The engine (``likelihood_set``) works on one trial at a time in NumPy, because the number of its passes over the
+    history depends on the data. This class runs the R trials in turn, so a batch costs R times as much as one trial.
 
-    A subclass is a frozen dataclass with ``link``, ``scale`` and ``counts``, and gives ``_set(t, dim)``.
+    A subclass is a frozen dataclass with the fields ``link``, ``scale`` and ``counts`` and a method ``_set(t, dim)``.
     """
 
     def __post_init__(self):
@@ -54,12 +53,12 @@ class CertifiedOptimism(GLMLearner, ABC):
 
     @abstractmethod
     def _set(self, t: int, dim: int) -> tuple[float, float | None, float]:
-        """Budget b (without ``scale``), ball S or None, and ridge lambda of round t = 2, 3, ..."""
+        """Return budget b (without ``scale``), ball S or None, and ridge lambda of round t = 2, 3, ..."""
 
     def init(
         self, trials: int, arms: Tensor, horizon: int | None, draw, **tkwargs
     ) -> CertifiedState:
-        """Nothing observed. ``arms``: R x K x d or 1 x K x d; the horizon is not needed."""
+        """Return the state before any observation. ``arms``: R x K x d or 1 x K x d; the horizon is not needed."""
         d, ring = arms.shape[-1], max(RING, 2 * arms.shape[-2])
         zeros = lambda *shape: torch.zeros(trials, *shape, **tkwargs)
         number = torch.zeros(trials, dtype=torch.int64, device=tkwargs.get("device"))
@@ -68,14 +67,17 @@ class CertifiedOptimism(GLMLearner, ABC):
         return CertifiedState(past, zeros(d), anchors, zeros(d), number, number, number, 0)
 
     def select(self, state: CertifiedState, arms: Tensor, draw) -> tuple[Tensor, CertifiedState]:
-        """argmax_k UCB(x_k); the longest arm in the first round. Ties (1e-6) go to one of the tied arms.
+        """Return the arms argmax_k UCB(x_k); in the first round, the arm with the largest norm.
 
+        If UCBs differ by less than 1e-6, one of the tied arms is returned.
         ``arms``: R x K x d or 1 x K x d. Returns R arm indices and a state with the new estimate and anchors.
         """
         trials = len(state.moment)
+        # Without observations the set is a ball around 0, so the UCBs are proportional to the norms of the arms.
         if state.rounds == 0:
             longest = argmax_first(torch.linalg.vector_norm(arms, dim=-1))
             return longest.expand(trials).contiguous(), state
+        # The engine writes in place, so it gets copies; the state of the caller must not change.
         anchors = Anchors(*(to_numpy(a).copy() for a in state.anchors))
         passes, undecided = to_numpy(state.passes).copy(), to_numpy(state.undecided).copy()
         index, written = np.empty(trials, np.int64), np.empty(trials, np.int64)
@@ -101,6 +103,7 @@ class CertifiedOptimism(GLMLearner, ABC):
     ) -> CertifiedState:
         """Append the observation and add its term to every anchor. ``arm``: R indices, ``reward``: R."""
         x = take_arm(arms, arm)
+        # Adding the new term keeps all anchors exact without a pass over the history.
         anchors = Anchors(*map(to_numpy, state.anchors)).plus(
             self.link, to_numpy(x), to_numpy(reward)
         )
@@ -112,9 +115,9 @@ class CertifiedOptimism(GLMLearner, ABC):
         )
 
     def confidence_set(self, state: CertifiedState, arms: Tensor) -> ConfidenceSet:
-        """The fitted set of trial 0 in the round to come, for study and for ``slsqp``; leaves the state as it is.
+        """Return the fitted set of trial 0 in the next round, for inspection and for ``slsqp``; the state is unchanged.
 
-        ``arms``: 1 x K x d or R x K x d of that round (with counts, the fixed set); at least one round played.
+        ``arms``: 1 x K x d or R x K x d of that round (with counts, the fixed set). At least one round must be played.
         """
         own = Anchors(*(to_numpy(a)[0].copy() for a in state.anchors))
         return self._fitted(state, arms)(0, own)
@@ -122,7 +125,7 @@ class CertifiedOptimism(GLMLearner, ABC):
     def _fitted(
         self, state: CertifiedState, arms: Tensor
     ) -> Callable[[int, Anchors], ConfidenceSet]:
-        """The function that fits the set of trial i in the round to come, and writes its anchors in place."""
+        """Return a function that fits the set of trial i in the next round and writes its anchors in place."""
         budget, ball, ridge = self._set(state.rounds + 1, arms.shape[-1])
         sample, trials = state.history.sample(arms), len(state.moment)
         points, moment, written = (
@@ -135,11 +138,16 @@ class CertifiedOptimism(GLMLearner, ABC):
 
         def fitted(i: int, own: Anchors) -> ConfidenceSet:
             likelihood = Likelihood(self.link, points[i % len(points)], weights[i], moment[i])
+            # The likelihood grows quadratically around the estimate, so a factor on the radius is squared.
             allowed = float(scale[i]) ** 2 * budget
             return ConfidenceSet(likelihood, own, int(written[i]), allowed, ball, ridge).fit()
 
         return fitted
 
     def report(self, state: CertifiedState) -> dict[str, Tensor]:
-        """R each: ``uncertified``, rounds whose arm is the best found but not proved best; ``passes`` over the history."""
+        """Return two counts, R each: ``uncertified`` and ``passes``.
+
+        ``uncertified`` is the number of rounds whose arm is the best one found but is not proved to be the best.
+        ``passes`` is the number of passes over the history.
+        """
         return {"uncertified": state.undecided, "passes": state.passes}

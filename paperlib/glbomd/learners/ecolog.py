@@ -1,4 +1,4 @@
-"""ECOLog: logistic bandits with an online estimate from two small convex problems a round.
+"""ECOLog: logistic bandits with an online estimate, computed from two small convex problems per round.
 
 Source: Faury, Abeille, Jun & Calauzenes (2022), "Jointly Efficient and Optimal Algorithms for Logistic
 Bandits", Algorithm 2 in the adaptive version of the authors' code; a baseline of Zhang, Xu, Zhao & Sugiyama
@@ -31,35 +31,42 @@ from ..model.links import Bernoulli, Link
 from .glm import GLMLearner
 
 STEPS = 60  # cap on the Newton steps, which converge quadratically
-BLOCK = 3  # Newton steps on a device from one look to the next
-LAST = 1e-8  # relative: the last step on a device; the next would be its square
+BLOCK = 3  # Newton steps on a device between two convergence checks
+LAST = 1e-8  # on a device, relative size of the last step; the next one would be about its square
 
 
 class ECOLogState(NamedTuple):
-    """Its size does not depend on the number of rounds."""
+    """State of ``ECOLog``; its size does not depend on the number of rounds."""
 
     theta: Tensor  # R x d, estimate, ||theta|| <= S
     precision: Tensor  # R x d x d, W = lambda I + sum mu'(z) x x^T
     covariance: Tensor  # R x d x d, W^{-1}
     slack: Tensor  # R, sum of the data-dependent terms of the radius
     violations: Tensor  # R, rounds with mu'(x^T theta_bar) > 2 mu'(x^T theta')
-    rounds: int  # rounds heard
+    rounds: int  # rounds observed so far
 
 
 @frozen_dataclass
 class ECOLog(GLMLearner):
-    """Efficient confidence sets for logistic bandits.
+    """Logistic bandit with efficiently computed confidence sets.
 
     Attributes:
         norm_bound: S > 0, bound on ||theta*||_2.
         delta: in (0, 1], failure probability.
         ridge: lambda > 0, or "dim" for d. The authors' code uses 1.
         scale: practical, multiplies the radius; a number or one per trial, R.
-        refresh: rounds between two inversions of W afresh.
+        refresh: rounds between two inversions of W from scratch; in between, its inverse is updated.
         link: the method is for logistic rewards only.
 
     Raises:
         ValueError: a value out of range, or another family.
+
+    Examples:
+        >>> from paperlib.glbomd import ECOLog, FixedArms
+        >>> from paperlib.play import play
+        >>> trace = play(ECOLog(norm_bound=3.0), FixedArms(dim=2, arms=4), horizon=20, trials=2)
+        >>> trace["regret"].shape
+        (2, 20)
     """
 
     norm_bound: float = fields.positive()
@@ -77,7 +84,7 @@ class ECOLog(GLMLearner):
     def init(
         self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
     ) -> ECOLogState:
-        """theta = 0, W = lambda I; the horizon is not used."""
+        """Return the initial state, theta = 0 and W = lambda I; the horizon is not used."""
         d, ridge = arms.shape[-1], self.ridge_value(arms.shape[-1])
         eye, zero = torch.eye(d, **tkwargs).repeat(trials, 1, 1), torch.zeros(trials, **tkwargs)
         return ECOLogState(
@@ -85,14 +92,14 @@ class ECOLog(GLMLearner):
         )
 
     def radius(self, state: ECOLogState) -> Tensor:
-        """sqrt(2 lambda S^2 + (1 + S)^2 gamma + slack), R, without ``scale``."""
+        """Return the confidence radius sqrt(2 lambda S^2 + (1 + S)^2 gamma + slack), R, without ``scale``."""
         S, ridge = self.norm_bound, self.ridge_value(state.theta.shape[-1])
         root, t = math.sqrt(ridge), state.rounds + 1
         gamma = root / 2 + 2 * math.log(2 * math.sqrt(1 + t / (4 * ridge)) / self.delta) / root
         return (state.slack + (2 * ridge * S * S + (1 + S) ** 2 * gamma)).clamp(min=0).sqrt()
 
     def select(self, state: ECOLogState, arms: Tensor, draw: Draw) -> tuple[Tensor, ECOLogState]:
-        """argmax mu(x^T theta) + radius ||x||_{W^{-1}}, ties to the lowest index. Returns R arm indices."""
+        """Return argmax_x mu(x^T theta) + radius ||x||_{W^{-1}}, R arm indices; ties go to the lowest index."""
         mean, bonus = (
             self.link.mean(arm_dot(arms, state.theta)),
             mahalanobis_norm(arms, state.covariance),
@@ -104,26 +111,28 @@ class ECOLog(GLMLearner):
     def update(
         self, state: ECOLogState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
     ) -> ECOLogState:
-        """The new estimate, and what the radius needs of it. ``arm``: R; ``reward``: R."""
+        """Compute the new estimate and the new term of the radius. ``arm``: R; ``reward``: R."""
         S, rounds, link = self.norm_bound, state.rounds + 1, self.link
         x = take_arm(arms, arm)
         v = matvec(state.covariance, x)
         ball = BallConstraint(state.precision, x, v, (x * v).sum(-1), S)
         # theta' = argmin 1/2 ||. - theta||_W^2 + l(.), over the ball.
-        # Departure: solved exactly; the authors' code stops projected gradient steps at precision 1 / t.
+        # Departure: the problem is solved exactly. The authors' code stops projected gradient steps at precision 1 / t.
         theta = proximal_point(ball, state.theta, 1, reward)
         # theta_bar = argmin 1/2 ||. - theta'||_W^2 + l(. | r = 0) + l(. | r = 1), over the ball.
-        # Departure: 1/2 for the weight 1 / (2 + D), and from theta' for from theta: as the authors' code has them.
+        # Departure: as in the authors' code, the weight is 1/2 instead of the paper's 1 / (2 + D), and the distance is
+        # from theta' instead of theta.
         bar = proximal_point(ball, theta, 2, torch.ones_like(reward))
         z, z_bar, move = (x * theta).sum(-1), (x * bar).sum(-1), theta - bar
-        # l(theta_bar) - l(theta')
+        # This is l(theta_bar) - l(theta'), the first data-dependent term of the squared radius.
         rise = link.log_partition(z_bar) - link.log_partition(z) - reward * (z_bar - z)
         distance = (matvec(state.precision, move) * move).sum(-1).clamp(min=0).sqrt()
-        # Departure: the distance, not its square, as in the authors' code.
+        # Departure: as in the authors' code, the distance is subtracted and not its square.
         slack = state.slack + 2 * (1 + S) * rise - distance / 2
         slope = link.slope(z)
         violations = state.violations + (link.slope(z_bar) > 2 * slope).to(slope)
         precision = add_rank_one(state.precision, x, slope)
+        # Rounding errors of the rank-one updates accumulate, so the inverse is recomputed now and then.
         if rounds % self.refresh == 0:
             covariance = invert_spd(precision)
         else:
@@ -131,12 +140,15 @@ class ECOLog(GLMLearner):
         return ECOLogState(theta, precision, covariance, slack, violations, rounds)
 
     def report(self, state: ECOLogState) -> dict[str, Tensor]:
-        """``violations``: rounds in which the analysis' condition mu'(x^T theta_bar) <= 2 mu'(x^T theta') failed."""
+        """Return ``violations``, the number of rounds that violate mu'(x^T theta_bar) <= 2 mu'(x^T theta').
+
+        The analysis assumes this condition in every round.
+        """
         return {"violations": state.violations}
 
 
 class BallConstraint(NamedTuple):
-    """Where the two problems of a round live."""
+    """The metric W, the arm and the ball of the two convex problems of a round."""
 
     precision: Tensor  # R x d x d, W
     x: Tensor  # R x d, the arm
@@ -146,7 +158,9 @@ class BallConstraint(NamedTuple):
 
 
 def proximal_point(ball: BallConstraint, center: Tensor, count: int, total: Tensor) -> Tensor:
-    """argmin over ||y|| <= S of 1/2 ||y - center||_W^2 + n softplus(x^T y) - total x^T y, R x d.
+    """Return argmin over ||y|| <= S of 1/2 ||y - center||_W^2 + n softplus(x^T y) - total x^T y, R x d.
+
+    If the ball's constraint is inactive, the problem reduces to one scalar equation for x^T y.
 
     Args:
         ball: W, x and S.
@@ -161,16 +175,17 @@ def proximal_point(ball: BallConstraint, center: Tensor, count: int, total: Tens
         return _on_the_sphere(ball, center, count, total)
     if not any_on_host(outside):
         return y
+    # Only the trials with an active constraint are solved on the sphere, which costs an eigendecomposition.
     rows = outside.nonzero().squeeze(1)
     part = BallConstraint(*(field[rows] for field in ball[:4]), ball.radius)
     return y.index_put((rows,), _on_the_sphere(part, center[rows], count, total[rows]))
 
 
 def proximal_scalar(z: Tensor, q: Tensor, count: int, total: Tensor) -> Tensor:
-    """The z' with z' - z + q (n mu(z') - total) = 0, elementwise.
+    """Return the z' with z' - z + q (n mu(z') - total) = 0, elementwise.
 
-    With y = z' / 2 it reads y + b tanh(y) = a. For a > 0 the left side is concave on y > 0 and a / (1 + b) lies
-    below the root, so that Newton increases monotonically; for a < 0 the mirror image.
+    With y = z' / 2 the equation reads y + b tanh(y) = a. For a > 0 the left side is concave on y > 0, and the start
+    a / (1 + b) is below the root, so Newton's iterates increase monotonically to it. The case a < 0 is symmetric.
     """
     a, b = (z + q * (total - count / 2)) / 2, q * (count / 4)
     whole = 1 + b
@@ -194,17 +209,18 @@ def proximal_scalar(z: Tensor, q: Tensor, count: int, total: Tensor) -> Tensor:
 
 
 def _newton(a: Tensor, b: Tensor, whole: Tensor, y: Tensor) -> Tensor:
-    """The step towards y + b tanh(y) = a. ``whole``: 1 + b."""
+    """Return the Newton step for y + b tanh(y) = a. ``whole``: 1 + b."""
     tanh = torch.tanh(y)
     pull = b * tanh
     return (a - y - pull) / (whole - pull * tanh)
 
 
 def _on_the_sphere(ball: BallConstraint, center: Tensor, count: int, total: Tensor) -> Tensor:
-    """``proximal_point`` where the ball's constraint is active.
+    """Compute ``proximal_point`` if the ball's constraint is active.
 
-    Stationarity: W (y - center) + (n mu(x^T y) - total) x + nu y = 0. For a given nu >= 0 this is a scalar problem
-    in the eigenbasis of W, and ||y(nu)|| falls in nu: Newton on 1 / ||y(nu)|| = 1 / S, kept in a bracket.
+    Stationarity reads W (y - center) + (n mu(x^T y) - total) x + nu y = 0. In the eigenbasis of W this is a scalar
+    problem for each nu >= 0. Because ||y(nu)|| decreases in nu, Newton's method on 1 / ||y(nu)|| = 1 / S, safeguarded
+    by a bracket, finds the multiplier nu.
     """
     S = ball.radius
     length, basis = torch.linalg.eigh(ball.precision)

@@ -1,4 +1,4 @@
-"""GLB-OMD: optimism around one online mirror descent estimate, one pass over the data.
+"""GLB-OMD: optimism with one online mirror descent estimate that passes over the data once.
 
 Source: Zhang, Xu, Zhao & Sugiyama (2025), "Generalized Linear Bandits: Almost Optimal Regret with One-Pass
 Update", Algorithm 1, Eqs. (3), (5), (42a), (42b), Theorem 1.
@@ -38,41 +38,56 @@ RIDGES = ("sharp", "free", "theory", "dim")
 # Lemma 7 without its factor d, integrated exactly: it holds for lambda >= alpha R^2 / x^2 with alpha = 3 eta / 2,
 # where x = 1.70437... solves 2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi) = 2 x^2. Rounded up in the last digit.
 SHARP = 0.5163727965039491
-# How far the bonus may tell long arms from short ones before ``caution`` speaks, as a multiple of what can be learned
-# to tell their values apart. Ours: well above it regret came near random play's, or above it, on Covertype's arms, where
-# the longest is the worst, and on rows of breast cancer; where between, hangs on S and the horizon.
+# ``caution`` warns if the standard deviation of the bonus over the arms exceeds this factor times the standard deviation
+# of their values that can be learned. The threshold is our choice, and empirical: well above it the regret was near that
+# of random play, or larger, on Covertype's arms (where the arm with the largest norm is the worst one) and on rows of the
+# breast cancer data. How far above it the regret reaches that of random play depends on S and on the horizon.
 BONUS_WARNING_FACTOR = 8.0
 
 
 class GLBOMDState(NamedTuple):
-    """Its size does not depend on the number of rounds."""
+    """State of ``GLBOMD``; its size does not depend on the number of rounds."""
 
     theta: Tensor  # R x d, online mirror descent estimate, ||theta|| <= S
     precision: Tensor  # R x d x d, H_t = lambda I + sum of the losses' Hessians
     covariance: Tensor  # R x d x d, H_t^{-1}
-    rounds: int  # t - 1, rounds heard
+    rounds: int  # t - 1, rounds observed so far
 
 
 @frozen_dataclass
 class GLBOMD(GLMLearner):
-    """Generalized linear bandit with a single mirror descent step a round.
+    """Generalized linear bandit with a single online mirror descent step per round.
 
-    Source: Zhang, Xu, Zhao & Sugiyama (2025), Algorithm 1; the radius is Theorem 1's.
+    Its time and memory per round are constant. Per trial it stores one estimate and two d x d matrices, and no history.
+
+    Source: Zhang, Xu, Zhao & Sugiyama (2025), Algorithm 1, with the confidence radius of Theorem 1.
 
     Attributes:
         link: the rewards' family.
         norm_bound: S > 0, bound on ||theta*||_2.
         delta: in (0, 1], failure probability of the confidence sets.
         ridge: lambda > 0, or the name of a formula, see ``ridge_value``.
-        scale: practical, multiplies the radius: 1 is the theory, 0 is greedy. A number or one per trial, R. Below
-            1 it goes best with a small ridge: a large one pulls the estimate to 0 by up to sqrt(lambda) S in the
-            norm of H_t, and a radius that does not cover this lets a wrong arm be played for ever where arms do
-            not change. There "dim" with .1 did best or near it in two worlds of the figure of fixed arms, and twice as badly
-            as the best on Covertype; "sharp" was far behind it with Poisson rewards at any scale.
-        refresh: rounds between two inversions of H_t afresh; in between the inverse is updated.
+        scale: practical, multiplies the radius: 1 is the theory, 0 is greedy. A number or one per trial, R. If you
+            set it below 1, choose a small ridge. A large ridge pulls the estimate towards 0 by up to sqrt(lambda) S
+            in the norm of H_t. If the radius does not cover this bias, the learner can get stuck on a suboptimal
+            arm when the arm set is fixed. With fixed arms, "dim" with a scale of 0.1 was the best or nearly the
+            best choice in two problem instances of the figure of fixed arms; on Covertype its regret was twice that
+            of the best. With Poisson rewards "sharp" was far behind "dim" at any scale.
+        refresh: rounds between two inversions of H_t from scratch; in between, its inverse is updated.
 
     Raises:
         ValueError: a value out of range.
+
+    Examples:
+        >>> from paperlib.asktell import AskTell
+        >>> from paperlib.glbomd import GLBOMD, Bernoulli
+        >>> learner = GLBOMD(Bernoulli(), norm_bound=3.0)
+        >>> trial = AskTell(learner, [[0.5, 0.0], [0.0, 1.0]])  # two arms in dimension 2
+        >>> trial.ask()  # the arm with the larger norm, because no reward is known yet
+        1
+        >>> trial.tell(1, 0.0)
+        >>> trial.rounds, tuple(trial.state.theta.shape)
+        (1, (1, 2))
     """
 
     link: Link
@@ -81,7 +96,7 @@ class GLBOMD(GLMLearner):
     ridge: str | float = "sharp"
     scale: float | Tensor = fields.nonnegative(1.0, by_trial=True)
     refresh: int = fields.whole(4096)
-    ridges = RIDGES  # the names that ``ridge`` knows, first of all one that the theory covers
+    ridges = RIDGES  # the strings that ``ridge`` accepts; Theorem 1 covers the first one
 
     def __post_init__(self):
         self.check_fields()
@@ -94,15 +109,16 @@ class GLBOMD(GLMLearner):
         return 1 + self.link.self_concordance * self.norm_bound
 
     def ridge_value(self, dim: int) -> float:
-        """lambda in dimension d.
+        """Return lambda in dimension d.
 
-        "theory": 2 max{7 d eta R^2, max{3 eta R S, 1} C_mu / g}, Theorem 1 as printed.
-        "free": the same without d: Lemma 7 concerns one direction only, so that Theorem 1 still holds (L7').
-        "sharp": max{.51637... eta R^2, 6 eta R S C_mu / g, 2 C_mu / g}, the smallest for which our proof of
+        "theory": 2 max{7 d eta R^2, max{3 eta R S, 1} C_mu / g}, the condition of Theorem 1 as printed.
+        "free": the same without d. Theorem 1 still holds, because Lemma 7 concerns one direction only (L7').
+        "sharp": max{0.51637... eta R^2, 6 eta R S C_mu / g, 2 C_mu / g}, the smallest value for which our proof of
         Theorem 1 goes through.
-        "dim": d, which the paper's figures use and Theorem 1 does not cover unless S is small; see ``caution``.
+        "dim": d. The paper's figures use it, but Theorem 1 does not cover it unless S is small; see ``caution``.
         """
-        # Departure: the default is "sharp", not the printed condition, whose factor d Theorem 1 does not need (E11).
+        # Departure: the default is "sharp" and not the printed condition, because Theorem 1 does not need the printed
+        # factor d (erratum E11).
         if isinstance(self.ridge, str) and self.ridge != "dim":
             return self._condition(self.ridge, dim)
         return super().ridge_value(dim)
@@ -114,21 +130,24 @@ class GLBOMD(GLMLearner):
         return max(curvature, 6 * eta * R * S * slope, 2 * slope)
 
     def radius(self, t: int, dim: int) -> float:
-        """beta_t of Eq. (5), without ``scale``; ``t`` = 1, 2, ... is the round about to be played."""
+        """Return the confidence radius beta_t of Eq. (5), without ``scale``; ``t`` = 1, 2, ... is the round to play."""
         S, eta, ridge = self.norm_bound, self.step, self.ridge_value(dim)
-        start = 4 * ridge * S * S  # for every theta_1 in the ball, though here theta_1 = 0
+        # lambda ||theta_1 - theta*||^2 is at most this for every theta_1 in the ball. Here theta_1 = 0, where a quarter
+        # of it would do, but the term is kept as in Eq. (5).
+        start = 4 * ridge * S * S
+        # The logarithm bounds the growth of ln det H_t per dimension: a round adds at most C_mu / g to the trace of H_t.
         growth = math.log(2 + 2 * self.link.max_slope(S) * t / (ridge * self.link.dispersion))
         return math.sqrt(start + 2 * eta * math.log(1 / self.delta) + 6 * dim * eta * eta * growth)
 
     def caution(
         self, context: Tensor, horizon: int | None = None, observed: Observed | None = None
     ) -> str | None:
-        """What to tell a user whose lambda the theorem does not cover, or whose bonus will lead the play astray.
+        """Return a warning if Theorem 1 does not cover lambda, or if the bonus will dominate the choice of arms.
 
         Args:
             context: arms, ... x d.
-            horizon: rounds that will be played; None: not known, and nothing is said of them.
-            observed: a round's reward, of which all learners warn alike; None: before the first round.
+            horizon: rounds that will be played. If it is None, the bonus is not checked.
+            observed: the reward of a round, which all learners check in the same way. None before the first round.
         """
         if observed is not None:
             return super().caution(context, horizon, observed)
@@ -149,13 +168,16 @@ class GLBOMD(GLMLearner):
         )
 
     def _led_by_length(self, arms: Tensor, horizon: int) -> str | None:
-        S, d, rounds = self.norm_bound, arms.shape[-1], min(horizon, 10**15)  # as good as for ever
+        # A horizon beyond 10^15 rounds is effectively infinite.
+        S, d, rounds = self.norm_bound, arms.shape[-1], min(horizon, 10**15)
         length = torch.linalg.vector_norm(arms, dim=-1)
-        # rounds that inform all directions alike, each as much as a reward can
+        # This is the information at the end, if the rounds are spread evenly over all directions and every reward is
+        # as informative as it can be.
         informed = self.link.max_slope(S) * rounds / (self.link.dispersion * d)
         total = self.ridge_value(d) + informed
         scale = float(torch.as_tensor(self.scale).max())
-        # standard deviations over arms: of the bonus, by their lengths, and of values as they are then estimated
+        # ``bonus`` is the standard deviation of the bonus over the arms, which their norms cause; ``value`` is the
+        # standard deviation of their values, as far as they are then estimated.
         bonus = scale * self.radius(rounds, d) * float(length.std(correction=0)) / math.sqrt(total)
         value = S * float(length.square().mean().sqrt()) / math.sqrt(d) * informed / total
         if bonus <= BONUS_WARNING_FACTOR * value:
@@ -169,18 +191,19 @@ class GLBOMD(GLMLearner):
     def init(
         self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
     ) -> GLBOMDState:
-        """theta_1 = 0 and H_1 = lambda I; the horizon is not used."""
+        """Return the initial state, theta_1 = 0 and H_1 = lambda I; the horizon is not used."""
         d, ridge = arms.shape[-1], self.ridge_value(arms.shape[-1])
         eye = torch.eye(d, **tkwargs).repeat(trials, 1, 1)
         return GLBOMDState(torch.zeros(trials, d, **tkwargs), ridge * eye, eye / ridge, 0)
 
     def select(self, state: GLBOMDState, arms: Tensor, draw: Draw) -> tuple[Tensor, GLBOMDState]:
-        """argmax_x x^T theta_t + beta_t ||x||_{H_t^{-1}}, Algorithm 1's arm, ties to the lowest index.
+        """Return Algorithm 1's arm, argmax_x x^T theta_t + beta_t ||x||_{H_t^{-1}} (Eq. (6)), ties to the lowest index.
 
-        ``arms``: R x K x d or 1 x K x d. Returns R arm indices. The index is linear: mu is increasing.
+        ``arms``: R x K x d or 1 x K x d. Returns R arm indices. The index needs no mu, because mu is increasing.
         """
         radius = per_trial_column(self.scale) * self.radius(state.rounds + 1, arms.shape[-1])
         arms, theta, C = as_numpy_if_cpu(arms, state.theta, state.covariance)
+        # Eq. (6): the maximum of x^T theta over the confidence ellipsoid has this closed form.
         index = arm_dot(arms, theta) + radius * mahalanobis_norm(arms, C)
         (best,) = as_tensors(argmax_first(index, self.norm_bound))
         return best, state
@@ -188,22 +211,26 @@ class GLBOMD(GLMLearner):
     def update(
         self, state: GLBOMDState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
     ) -> GLBOMDState:
-        """One mirror descent step, Eqs. (42a) and (42b), which solve Eq. (3). ``arm``: R; ``reward``: R."""
+        """Take one mirror descent step by Eqs. (42a) and (42b), which solve Eq. (3). ``arm``: R; ``reward``: R."""
         g, eta, S, rounds = self.link.dispersion, self.step, self.norm_bound, state.rounds + 1
         theta, H, C, arms, arm, r = as_numpy_if_cpu(*state[:3], arms, arm, reward)
-        # vectors are rows, R x 1 x d, and numbers R x 1 x 1, see ``number``
+        # Vectors are rows, R x 1 x d, and numbers are R x 1 x 1, see ``as_scalar``.
         x, theta, r = take_arm(arms, arm)[:, None], theta[:, None], as_scalar(r[:, None, None])
         v = matmul(x, C)  # x^T H_t^{-1}
         z, q = as_scalar(matmul(x, theta.mT)), as_scalar(matmul(x, v.mT))
         mean, slope = self.link.mean_and_slope(z)
-        # (42a): theta_t - eta H~_t^{-1} grad l_t(theta_t), H~_t = H_t + (eta / g) mu'(z) x x^T, by Sherman-Morrison.
+        # Eq. (42a): theta_t - eta H~_t^{-1} grad l_t(theta_t) with H~_t = H_t + (eta / g) mu'(z) x x^T. The formula of
+        # Sherman and Morrison expresses it by H_t^{-1}, so that no linear system has to be solved.
         theta = theta + (r - mean) / (slope * q + g / eta) * v
         outside = matmul(theta, theta.mT) > S * S
-        if any_on_host(outside):  # (42b), in the norm of H~_t
+        # Eq. (42b): project onto the ball in the norm of H~_t, which is rarely necessary.
+        if any_on_host(outside):
             surrogate = add_outer(H, slope * (eta / g), x)
             theta = ball_projection(theta[:, 0], surrogate, S, outside[:, 0, 0]).point[:, None]
-        _, slope = self.link.mean_and_slope(as_scalar(matmul(x, theta.mT)))  # at the new point
+        # Algorithm 1, line 5: H_{t+1} = H_t + the Hessian of l_t at the new estimate theta_{t+1}, not at theta_t.
+        _, slope = self.link.mean_and_slope(as_scalar(matmul(x, theta.mT)))
         H = add_outer(H, slope / g, x)
         C = add_outer(C, -slope / (slope * q + g), v)
         theta, H, C = as_tensors(theta[:, 0], H, C)
+        # Rounding errors of the rank-one updates accumulate, so the inverse is recomputed now and then.
         return GLBOMDState(theta, H, invert_spd(H) if rounds % self.refresh == 0 else C, rounds)

@@ -1,4 +1,7 @@
-"""What the learners of a generalized linear model have in common: the numbers of the model, and the checks."""
+"""Base classes of the generalized linear bandit learners: constants of the model, and validation.
+
+Letters: R trials, K arms, d dimensions; S norm bound, g dispersion, lambda ridge, C_mu the largest slope of the mean.
+"""
 
 from collections.abc import Iterator
 
@@ -33,29 +36,28 @@ from ..model.links import (
 
 
 class GLMLearner:
-    """A learner with a field ``link``, and as a rule ``norm_bound`` S, ``delta`` and ``scale``."""
+    """A learner with a field ``link``, and usually the fields ``norm_bound`` (S), ``delta`` and ``scale``."""
 
     link: Link
-    families = FAMILIES  # those that the method knows
-    ridges = ("dim",)  # the names that a field ``ridge`` may be
-    refits = False  # whether it fits estimates to the history, with its field ``ridge``
+    families = FAMILIES  # the reward families that the method supports
+    ridges = ("dim",)  # the strings that a field ``ridge`` may be set to
+    refits = False  # whether the learner fits estimates to the history, with its field ``ridge``
     wants = "reward"
 
     @property
     def tags(self) -> Tags:
-        """Where rounds are kept as counts by index, the arms must be the same in all rounds."""
+        """The learner's tags: if the history is stored as counts per arm index, the arm set must not change."""
         return Tags(fixed_arms=getattr(self, "counts", False))
 
     def ridge_value(self, dim: int) -> float:
-        """lambda in dimension d: the field ``ridge``, a number or "dim" for d."""
+        """Return lambda in dimension d: the field ``ridge`` if it is a number, or d if it is "dim"."""
         return float(dim if isinstance(self.ridge, str) else self.ridge)
 
     def check_fields(self) -> None:
-        """Raise ValueError for a family or a ridge that the method does not know, or a norm bound that is too large."""
+        """Raise ValueError for a family or a ridge that the method does not support, or a norm bound that is too large."""
         known_link(self.link, self.families)
-        ridge = getattr(
-            self, "ridge", 1.0
-        )  # where lambda is a formula of the round, there is no field
+        # A learner whose lambda is a formula of the round has no field ``ridge``.
+        ridge = getattr(self, "ridge", 1.0)
         if isinstance(ridge, str):
             check_in("ridge", ridge, self.ridges)
         else:
@@ -63,7 +65,10 @@ class GLMLearner:
         self.check_constant("C_mu, the largest slope,", self.link.max_slope(self.norm_bound))
 
     def check_constant(self, words: str, value: float) -> None:
-        """Raise ValueError for a norm bound of which a constant follows that is no setting itself."""
+        """Raise ValueError if a constant derived from the norm bound is too small or too large to be a hyper-parameter.
+
+        ``words``: the constant's name in the message; ``value``: its value.
+        """
         if not SMALLEST <= value <= LARGEST:
             allowed = f"numbers for which {words} is at most {LARGEST:g}"
             raise_invalid(
@@ -71,12 +76,14 @@ class GLMLearner:
             )
 
     def check_conditioned(self, name: str, ridge: float, added: float) -> None:
-        """Raise ValueError where a round may add more than 1e12 times lambda to a matrix, whose inverse would be rounding.
+        """Raise ValueError if one round may add more than 1e12 times lambda to a matrix.
+
+        The inverse of such a matrix would consist of rounding errors.
 
         Args:
-            name: the field to be named.
+            name: the field that the message names.
             ridge: lambda.
-            added: the most that a round adds along an arm of norm 1.
+            added: the largest amount that one round adds along an arm of norm 1.
         """
         if not added <= CONDITION * ridge:
             raise ValueError(
@@ -85,7 +92,7 @@ class GLMLearner:
             )
 
     def check_horizon(self, horizon: int | None) -> None:
-        """Raise ValueError where a learner whose formulas contain T was not given it."""
+        """Raise ValueError if no horizon is given, for learners whose formulas contain T."""
         if horizon is None:
             raise ValueError(
                 f"horizon=None; {type(self).__name__} needs the number of rounds; allowed: integers, at least 1"
@@ -95,7 +102,7 @@ class GLMLearner:
     def validate(
         self, context: Tensor, action: Tensor | None = None, feedback: Tensor | None = None
     ) -> None:
-        """Raise ValueError for arms outside of Assumption 1, an unknown arm, or a reward outside the family's support.
+        """Raise ValueError for arms that violate Assumption 1, an unknown arm, or a reward outside the family's support.
 
         Args:
             context: R x K x d or 1 x K x d with K, d >= 1, finite, ||x|| <= 1 up to the rounding of float32.
@@ -103,7 +110,7 @@ class GLMLearner:
             feedback: R, in the family's support, or None.
         """
         check_arms(context, action)
-        if context.device.type == "meta":
+        if context.device.type == "meta":  # meta tensors have shapes but no values to check
             return
         longest = float(torch.linalg.vector_norm(context, dim=-1).max())
         if longest > 1 + norm_slack(context.shape[-1]):
@@ -113,7 +120,7 @@ class GLMLearner:
         if feedback is not None:
             self.link.validate(feedback)
             if self.refits and isinstance(self.link, Poisson) and not isinstance(self.ridge, str):
-                # a fit's Hessian grows with the count, and would be inverted to rounding
+                # The Hessian of the fit grows with the count, so a larger count would make its inverse inaccurate.
                 most = CONDITION * self.ridge
                 check_rewards(
                     feedback, feedback <= most, f"counts up to {most:g} with ridge={self.ridge!r}"
@@ -122,59 +129,65 @@ class GLMLearner:
     def caution(
         self, context: Tensor, horizon: int | None = None, observed: Observed | None = None
     ) -> str | None:
-        """Warn of a reward that contradicts family and norm bound: natural parameters are at most S ||x|| in size.
+        """Return a warning if a reward contradicts the family and the norm bound, else None.
 
-        Learners without a norm bound declare nothing that a reward could contradict.
+        The natural parameter of an arm is at most S ||x|| in absolute value, which bounds likely rewards. For
+        example, a Poisson reward far above e^S indicates that ``norm_bound`` is too small.
+        Learners without a norm bound make no declaration that a reward could contradict.
         """
         if observed is None or not hasattr(self, "norm_bound"):
             return None
         x = take_arm(context, observed.action)
         z = self.norm_bound * torch.linalg.vector_norm(x, dim=-1)
+        # One reward can contradict several declarations; the first warning is enough.
         warnings = (observed.contradicts(*interval) for interval in self.intervals(z, observed))
         return next(filter(None, warnings), None)
 
     def intervals(self, z: Tensor, observed: Observed) -> Iterator[tuple[Tensor, Tensor, str]]:
-        """Yield the intervals that contain the reward at natural parameters up to z in size, R, with the arguments they follow from."""
+        """Yield intervals that contain the reward with high probability, each with the arguments that it follows from.
+
+        ``z``: R, the largest absolute value of the natural parameter.
+        """
         declared = f"link={short_repr(self.link)} and norm_bound={self.norm_bound!r}"
         yield *self.link.interval(z, observed.level), declared
 
 
 class KappaLearner(GLMLearner):
-    """One with a field ``kappa``."""
+    """A generalized linear bandit learner with a field ``kappa``."""
 
     kappa: float | None
 
     def check_fields(self) -> None:
-        """As every learner's; and a kappa that follows from the norm bound must be one that could be given."""
+        """Check the fields of every learner; also check that kappa is in the range allowed for the field ``kappa``."""
         super().check_fields()
         self.check_constant("kappa, 1 / the smallest slope,", self.kappa_value)
 
     @property
     def kappa_value(self) -> float:
-        """The field; None is the model's, over unit arms and the S-ball."""
+        """The field ``kappa``; if it is None, the model's kappa over unit arms and the ball of radius S."""
         return kappa_ball(self.link, self.norm_bound) if self.kappa is None else self.kappa
 
 
 class BoundedLearner(KappaLearner):
-    """One with fields ``kappa`` and ``reward_bound``."""
+    """A generalized linear bandit learner with fields ``kappa`` and ``reward_bound``."""
 
     reward_bound: float | None
 
     @property
     def bound(self) -> float:
-        """The field ``reward_bound``; None is the family's where it gives one, else 100."""
+        """The field ``reward_bound``. If it is None: 1 for Bernoulli, n for Binomial, and 100 for other rewards."""
         if self.reward_bound is not None:
             return self.reward_bound
         known = isinstance(self.link, (Bernoulli, Binomial))
         return float(getattr(self.link, "count", 1)) if known else 100.0
 
     def intervals(self, z: Tensor, observed: Observed) -> Iterator[tuple[Tensor, Tensor, str]]:
-        """Yield the family's, and rewards up to R_max in size."""
+        """Yield the family's interval, and the interval of rewards up to R_max in absolute value."""
         yield from super().intervals(z, observed)
         most = torch.full_like(z, self.bound)
         yield -most, most, f"reward_bound={self.bound!r}"
 
     @property
     def most_added(self) -> float:
-        """What a round adds at most along an arm of norm 1, to the design matrix or to the likelihood's Hessian."""
+        """The largest amount that one round adds, along an arm of norm 1, to the design matrix or the likelihood's Hessian."""
         return max(1.0, self.link.max_slope(self.norm_bound) / self.link.dispersion)

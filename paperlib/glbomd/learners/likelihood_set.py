@@ -1,18 +1,24 @@
-"""Certified optimism over likelihood sets: which arm has the largest x^T theta over {L(theta) <= L_hat + b}.
+"""Certified optimism over likelihood sets: find the arm with the largest x^T theta over {L(theta) <= L_hat + b}.
 
-The set is convex and grows from the maximum likelihood estimate: with b the budget, L the negative
-log-likelihood with its ridge, L_hat its minimum, c = L_hat + b,
-    C = {theta : L(theta) <= c}, within ||theta||_2 <= S if there is a ball;  UCB(x) = max of x^T theta over C.
-Only the arm with the largest UCB is needed. Every point theta_j at which L was evaluated (an anchor) bounds
-*all* UCBs, by convexity alone:
-    above, because C lies in the half-space g_j^T (theta - theta_j) <= c - L_j (with a ridge: in a ball);
-    below, because theta_hat + min(1, b / psi_j) (theta_j - theta_hat), psi_j = L_j - L_hat, lies in C.
-A round ends when the lower bound of one arm reaches the upper bounds of the others: the decision is then
-proved, however the anchors were found. They are found by sequential quadratic programming.
+Let b be the budget, L the negative log-likelihood including its ridge, L_hat its minimum and c = L_hat + b. The set
 
-Sources: the sets are those of Abeille, Faury & Calauzenes (2021) and Lee, Yun & Jun (2024), who maximize over
-them by generic solvers, one constrained problem an arm.
-One trial at a time, in numpy. Shapes: n rounds (or K arms with counts), K arms, J anchors, d dimensions.
+    C = {theta : L(theta) <= c}, within ||theta||_2 <= S if there is a ball,
+
+is convex and contains the maximum likelihood estimate theta_hat. The upper confidence bound UCB(x) is the maximum of
+x^T theta over C. Only the arm with the largest UCB is needed.
+An anchor is a point theta_j at which L was evaluated, with value L_j and gradient g_j. By convexity alone, every
+anchor bounds the UCBs of *all* arms:
+
+- from above, because C is contained in the half-space g_j^T (theta - theta_j) <= c - L_j (with a ridge: in a ball);
+- from below, because theta_hat + min(1, b / psi_j) (theta_j - theta_hat) is in C, where psi_j = L_j - L_hat.
+
+A round ends when the lower bound of one arm reaches the upper bounds of all others. This proves the decision,
+however the anchors were found. Here they are found by sequential quadratic programming.
+
+Sources: the sets are due to Abeille, Faury & Calauzenes (2021) and Lee, Yun & Jun (2024). These authors maximize
+over them by generic solvers, with one constrained problem per arm.
+The engine works on one trial at a time, in NumPy.
+Shapes: n rounds (or K arms with counts), K arms, J anchors, d dimensions.
 """
 
 import math
@@ -27,18 +33,20 @@ from scipy.optimize import brentq
 from ...core.linalg import argmax_first
 from ..model.links import Bernoulli, Link
 
-TIE = 1e-6  # arms whose UCBs are proved to differ by less count as equal
-ENOUGH = 1e-9  # Newton decrement, in units of L (times b if b < 1), below which the minimum of L counts as known
-PASSES = 20  # times K: evaluations of L after which a round stays undecided
-FAR = 4  # times b: psi beyond which the quadratic model of an anchor is not trusted
-SLOW = 0.7  # a step that leaves more than this share of the gap between the bounds is taken back halfway
-ROUNDING = 8 * np.finfo(float).eps  # relative, of a difference of squares
-FLOOR = 1e-8  # smallest curvature used, where fewer than d directions have been seen
-ACCURACY = 1e-9  # relative, of a multiplier: steps decide how fast bounds close, not if they hold
+TIE = 1e-6  # arms whose UCBs are proved to differ by less than this are treated as equal
+# The fit stops at this Newton decrement, in units of L (times b if b < 1); the minimum of L is then treated as known.
+ENOUGH = 1e-9
+PASSES = 20  # a round stays undecided after this many evaluations of L, times K
+FAR = 4  # the quadratic model of an anchor is not trusted if its psi exceeds this, times b
+SLOW = 0.7  # a step is halved if it leaves more than this fraction of the gap between the bounds
+ROUNDING = 8 * np.finfo(float).eps  # relative rounding error of a difference of squares
+FLOOR = 1e-8  # smallest curvature used, needed while fewer than d directions have been observed
+# Relative accuracy of a multiplier. It affects only how fast the bounds close, and not their validity.
+ACCURACY = 1e-9
 
 
 def family_terms(link: Link, z: ndarray) -> tuple[ndarray, ndarray, ndarray]:
-    """m(z), mu(z), mu'(z) elementwise from one exponential, of Bernoulli or Poisson rewards."""
+    """Return m(z), mu(z) and mu'(z) of Bernoulli or Poisson rewards, elementwise, from a single exponential."""
     if isinstance(link, Bernoulli):
         e = np.exp(-np.abs(z))
         up = 1 / (1 + e)
@@ -49,14 +57,15 @@ def family_terms(link: Link, z: ndarray) -> tuple[ndarray, ndarray, ndarray]:
 
 
 def argmax_parameter(values: ndarray) -> int:
-    """Index of the largest value; natural parameters equal up to rounding count as ties, which go to the lowest index."""
+    """Return the index of the largest natural parameter; values equal up to rounding are ties, won by the lowest index."""
     return int(argmax_first(values[None], 1.0)[0])
 
 
 class Anchors(NamedTuple):
-    """Points at which the likelihood (without ridge) is known exactly; slot 0 is the estimate, the rest a ring.
+    """Points at which the likelihood (without ridge) is known exactly.
 
-    In a learner's state each is a tensor with leading R, here an array of one trial. Empty slots are zero.
+    Slot 0 is the estimate, and the other slots form a ring buffer. Empty slots are zero.
+    In a learner's state each field is a tensor with a leading dimension R; here it is the array of one trial.
     """
 
     point: ndarray  # J x d
@@ -65,9 +74,9 @@ class Anchors(NamedTuple):
     hessian: ndarray  # J x d x d
 
     def plus(self, link: Link, x: ndarray, reward: ndarray) -> "Anchors":
-        """All anchors of R trials after one more observation each: O(J d^2), no pass over the history.
+        """Return the anchors of R trials after one more observation each, in O(J d^2) without a pass over the history.
 
-        ``x``: R x d, ``reward``: R; the arrays of ``self`` have leading R.
+        ``x``: R x d, ``reward``: R; the arrays of ``self`` have a leading dimension R.
         """
         m, mu, slope = family_terms(link, z := np.matmul(self.point, x[:, :, None])[:, :, 0])
         outer = x[:, None, :, None] * x[:, None, None, :]
@@ -84,11 +93,11 @@ class Likelihood(NamedTuple):
 
     link: Link
     points: ndarray  # n x d
-    weights: ndarray | None  # n, or None: one each
+    weights: ndarray | None  # n, or None for weights of 1
     moment: ndarray  # d, sum of reward times point
 
     def at(self, theta: ndarray) -> tuple[float, ndarray, ndarray]:
-        """Value, gradient (d) and Hessian (d x d): one pass over the history."""
+        """Return value, gradient (d) and Hessian (d x d) at ``theta``, in one pass over the history."""
         m, mu, slope = family_terms(self.link, self.points @ theta)
         if self.weights is None:
             value = m.sum()
@@ -99,14 +108,18 @@ class Likelihood(NamedTuple):
 
 
 class QuadraticModel(NamedTuple):
-    """q around a point, in the eigenbasis of its Hessian, for the step of sequential quadratic programming.
+    """Quadratic model q of L around a point, in the eigenbasis of its Hessian.
+
+    A step of sequential quadratic programming solves
 
         maximize x^T p  subject to  q(p) = v + g^T (p - theta) + 1/2 (p - theta)^T H (p - theta) <= c,  ||p||_2 <= S.
 
-    Stationarity, with multipliers 1 of the objective, 1/s of q and nu/s of the ball:
+    With multipliers 1 of the objective, 1/s of q and nu/s of the ball, stationarity reads
+
         H (p - theta) + g + nu p = s x,  nu >= 0.
-    In the eigenbasis of H = Q diag(l) Q^T everything is a sum over d coordinates. These sums run over plain Python
-    floats: for the d of bandits that is several times faster than d-vectors of numpy.
+
+    In the eigenbasis of H = Q diag(l) Q^T every term is a sum over d coordinates. These sums use plain Python
+    floats, because for the small d of bandits this is several times faster than NumPy vectors of length d.
     """
 
     value: float  # v
@@ -120,7 +133,7 @@ class QuadraticModel(NamedTuple):
     def around(
         cls, theta: ndarray, value: float, gradient: ndarray, hessian: ndarray
     ) -> "QuadraticModel":
-        """From value, gradient (d) and Hessian (d x d) at ``theta`` (d)."""
+        """Build the model from value, gradient (d) and Hessian (d x d) at ``theta`` (d)."""
         length, basis, _ = dsyevd(hessian)
         length = np.maximum(length, FLOOR)
         center, slope = theta @ basis, gradient @ basis
@@ -128,22 +141,23 @@ class QuadraticModel(NamedTuple):
         return cls(float(value), basis, *(a.tolist() for a in (length, center, slope, target)))
 
     def at(self, p: list) -> float:
-        """q of a point given in the eigenbasis."""
+        """Return q at a point given in the eigenbasis."""
         return self.value + sum(
             (g + 0.5 * l * (a - t)) * (a - t)
             for a, l, t, g in zip(p, self.length, self.center, self.slope)
         )
 
     def minimizer(self, ball: float | None) -> tuple[ndarray, float, float]:
-        """The minimizer over the ball, the decrease -g^T (p - theta) to first order, and the decrease of q."""
+        """Return the minimizer over the ball, the first-order decrease -g^T (p - theta), and the decrease of q."""
         p = self.projected(self.target, ball)
         first = -sum(g * (a - t) for a, t, g in zip(p, self.center, self.slope))
         return self.basis @ p, first, self.value - self.at(p)
 
     def projected(self, target: list, ball: float | None) -> list:
-        """(H + nu I)^{-1} target with the smallest nu >= 0 that brings it into the ball, in the eigenbasis.
+        """Return (H + nu I)^{-1} target with the smallest nu >= 0 that puts it into the ball, in the eigenbasis.
 
-        Newton on 1/||p(nu)|| = 1/S from nu = 0: concave and increasing, so it never overshoots.
+        Newton's method solves 1/||p(nu)|| = 1/S from nu = 0. It never overshoots, because the left side is concave
+        and increasing.
         """
         pairs, nu = list(zip(target, self.length)), 0.0
         for _ in range(100):
@@ -162,8 +176,9 @@ class QuadraticModel(NamedTuple):
         return [b / (l + nu) for b, l in pairs]
 
     def maximizer(self, x: ndarray, level: float, ball: float | None) -> ndarray:
-        """argmax of x^T p over {q <= level} and the ball; the minimizer of q where the set is empty. ``x``: d, not 0."""
+        """Return argmax x^T p over {q <= level} and the ball; if the set is empty, the minimizer of q. ``x``: d, not 0."""
         y = (x @ self.basis).tolist()
+        # Try the solution without the ball first, because it needs no search for nu.
         p = self._along(y, level, 0.0)
         if p is None or (ball is not None and math.fsum(a * a for a in p) > ball * ball):
             p = self._on_sphere(y, level, ball)
@@ -172,7 +187,10 @@ class QuadraticModel(NamedTuple):
         return p / size if size > 1 else p
 
     def _along(self, y: list, level: float, nu: float) -> list | None:
-        """p(s) = (H + nu I)^{-1} (H theta - g + s x) with the larger s at which q = level, or None."""
+        """Return p(s) = (H + nu I)^{-1} (H theta - g + s x) with the larger s at which q = level, or None.
+
+        ``y``: Q^T x. Along this branch q - level = a2 s^2 + a1 s + a0.
+        """
         a2 = a1 = 0.0
         a0 = self.value - level
         lines = []
@@ -187,14 +205,18 @@ class QuadraticModel(NamedTuple):
         if root < 0:
             if nu > 0:
                 return None
-            root = 0.0  # q > level everywhere, by rounding: its minimizer
+            root = 0.0  # by rounding q > level everywhere, so take the minimizer along the branch
         s = (math.sqrt(root) - a1) / (2 * a2)
         return [u + s * w for u, w in lines]
 
     def _on_sphere(self, y: list, level: float, ball: float) -> list:
-        """Both constraints active: the nu at which ||p|| = S, or, where that branch ends before, bisection on s."""
+        """Return the point where both constraints are active.
 
-        def beyond(nu):  # 1/S - 1/||p(nu)||, nearly linear in nu; None where the branch has ended
+        It is p(nu) with ||p(nu)|| = S. If that branch ends before the sphere, a root finder on s finds the point instead.
+        """
+
+        # 1/S - 1/||p(nu)|| is nearly linear in nu. The function returns None after the end of the branch.
+        def beyond(nu):
             p = self._along(y, level, nu)
             return None if p is None else 1 / ball - 1 / math.sqrt(math.fsum(a * a for a in p))
 
@@ -205,13 +227,16 @@ class QuadraticModel(NamedTuple):
                 break
             low, high = high, 8 * high
         if gap is not None and gap <= 0:
-            with suppress(TypeError):  # the branch ends in between
+            with suppress(TypeError):  # ``beyond`` is None: the branch ends inside the bracket
                 nu = brentq(beyond, low, high, rtol=ACCURACY, maxiter=60, disp=False)
                 return self._along(y, level, nu)
         return self._by_multiplier(y, level, ball)
 
     def _by_multiplier(self, y: list, level: float, ball: float) -> list:
-        """p(s) = argmin over the ball of q - s x^T p: q(p(s)) grows with s, bisection on log s for q = level."""
+        """Return p(s) = argmin over the ball of q - s x^T p, at the s with q(p(s)) = level.
+
+        Because q(p(s)) increases with s, a bracketing root finder on log s is safe.
+        """
         target = lambda s: [b + s * x for b, x in zip(self.target, y)]
         point = lambda log_s: self.projected(target(math.exp(log_s)), ball)
         excess = lambda log_s: self.at(point(log_s)) - level
@@ -225,20 +250,22 @@ class QuadraticModel(NamedTuple):
 
 
 class ConfidenceSet:
-    """C of one trial and one round.
+    """The likelihood set C of one trial and one round.
 
     Args:
-        likelihood: of the history so far.
+        likelihood: likelihood of the history so far.
         anchors: arrays of this trial, written in place.
-        written: how many anchors the ring has received so far.
+        written: number of anchors that the ring has received so far.
         budget: b >= 0.
         ball: S, or None.
-        ridge: lambda >= 0; without a ball it must be positive, or the estimate may not exist.
+        ridge: lambda >= 0. Without a ball it must be positive, because otherwise the estimate may not exist.
 
     Attributes:
-        passes: passes over the history so far.
-        estimate: theta_hat, d; lowest: L_hat; residue: L - L_hat at slot 0, the last point evaluated by ``fit``;
-            fitted: whether Newton converged. ``fit`` sets the four.
+        passes: number of passes over the history so far.
+        estimate: theta_hat, d; set by ``fit``, as are the next three.
+        lowest: L_hat.
+        residue: L - L_hat at slot 0, the last point that ``fit`` evaluated.
+        fitted: whether Newton's method converged.
     """
 
     def __init__(
@@ -254,7 +281,10 @@ class ConfidenceSet:
         self.budget, self.ball, self.ridge, self.passes = budget, ball, ridge, 0
 
     def _objective(self, slot: int) -> tuple[ndarray, float, ndarray, ndarray]:
-        """Point, value, gradient and Hessian of L at an anchor, with the ridge as it is now."""
+        """Return point, value, gradient and Hessian of L at an anchor, with the current ridge.
+
+        The anchors store the likelihood without ridge, because lambda may change from round to round.
+        """
         point, value, gradient, hessian = (a[slot] for a in self.anchors)
         if self.ridge:
             value = value + 0.5 * self.ridge * (point @ point)
@@ -263,15 +293,15 @@ class ConfidenceSet:
         return point, value, gradient, hessian
 
     def _evaluate(self, slot: int, point: ndarray) -> None:
-        """Make ``point`` the anchor of ``slot``: one pass."""
+        """Evaluate the likelihood at ``point`` (one pass) and store it as the anchor of ``slot``."""
         self.passes += 1
         for array, new in zip(self.anchors, (point, *self.likelihood.at(point))):
             array[slot] = new
 
     def fit(self) -> "ConfidenceSet":
-        """theta_hat by damped, projected Newton from slot 0, whose derivatives are known without a pass.
+        """Compute theta_hat by damped, projected Newton steps from slot 0, whose derivatives are known without a pass.
 
-        Should Newton not converge, ``fitted`` is False and no decision of the round counts as proved.
+        If Newton's method does not converge, ``fitted`` is False and no decision of the round counts as proved.
         """
         tolerance = ENOUGH * min(1.0, self.budget) if self.budget > 0 else ENOUGH
         for _ in range(200):
@@ -281,6 +311,7 @@ class ConfidenceSet:
             if self.fitted:
                 break
             step, saved = 1.0, [a[0].copy() for a in self.anchors]
+            # Halve the step until L decreases sufficiently (Armijo's condition).
             for _ in range(25):
                 self._evaluate(0, saved[0] + step * (target - saved[0]))
                 enough = model.value - 1e-4 * step * decrement + 1e-12 * abs(model.value)
@@ -291,11 +322,12 @@ class ConfidenceSet:
         return self
 
     def decide(self, arms: ndarray) -> tuple[int, bool]:
-        """The arm with the largest UCB and whether that is proved. ``arms``: K x d."""
+        """Return the arm with the largest UCB, and whether this is proved. ``arms``: K x d."""
         if self.budget == 0:
             return argmax_parameter(arms @ self.estimate), self.fitted
         bounds = UCBBounds(self, arms)
         for _ in range(PASSES * len(arms)):
+            # Only the arm with the largest upper bound can prevent a decision, so refine that one.
             i = argmax_parameter(bounds.upper)
             if bounds.settled(i) or self.passes >= PASSES * len(arms):
                 break
@@ -304,14 +336,14 @@ class ConfidenceSet:
 
 
 class UCBBounds:
-    """lower_k <= UCB(x_k) <= upper_k for all arms, tightened anchor by anchor."""
+    """Bounds lower_k <= UCB(x_k) <= upper_k for all arms; every anchor tightens them."""
 
     def __init__(self, inside: ConfidenceSet, arms: ndarray):
         self.set, self.arms = inside, arms
         self.square = np.einsum("kd,kd->k", arms, arms)  # ||x||^2
         self.norm = np.sqrt(self.square)
         self.starts: dict[int, int] = {}  # arm -> slot of its last step
-        self.near: dict[int, ndarray] = {}  # arm -> where that step began, unless it was taken back
+        self.near: dict[int, ndarray] = {}  # arm -> start of that step, unless it was halved
         self.gap: dict[int, float] = {}  # arm -> upper - lower before that step
         self.tried: set[int] = set()  # arms whose S x / ||x|| was evaluated
         ring = len(inside.anchors.point)
@@ -339,7 +371,8 @@ class UCBBounds:
         else:
             cut = self._ball_cut(point, gradient, room)
         np.minimum(self.upper, cut.min(1), out=self.upper)
-        # L is convex on the way from slot 0, where psi_0 is 0 up to the tolerance of the fit, to the anchor.
+        # Pull the anchor back towards slot 0 until it is feasible. This is valid because L is convex on the segment and
+        # psi_0 at slot 0 is 0 up to the tolerance of the fit.
         beyond = np.maximum(excess, inside.budget) - inside.residue
         shrink = (inside.budget - inside.residue) / beyond
         base = anchors.point[0]
@@ -349,22 +382,26 @@ class UCBBounds:
         np.maximum(self.lower, reach.max(1), out=self.lower)
 
     def _ball_cut(self, point: ndarray, gradient: ndarray, room: ndarray) -> ndarray:
-        """max of x^T theta over the ball and the half-space of each anchor, K x J."""
+        """Return the maximum of x^T theta over the ball and the half-space of each anchor, K x J."""
         ball = self.set.ball
         size = np.sqrt(np.einsum("jd,jd->j", gradient, gradient))
-        flat = size == 0  # then the half-space is everything
+        flat = size == 0  # with a zero gradient the half-space is the whole space
         size = np.where(flat, 1.0, size)
         unit = gradient / size[:, None]
         height = np.where(flat, ball, room / size + np.einsum("jd,jd->j", unit, point))
         height = height.clip(-ball, ball)
         square, norm, along = self.square[:, None], self.norm[:, None], self.arms @ unit.T
-        # Both differences cancel where x and g are parallel or the half-space touches the ball: round them up.
+        # Both differences suffer from cancellation if x and g are parallel or the half-space touches the ball. They are
+        # rounded up, so that the upper bounds remain valid.
         across = np.sqrt((square - along * along).clip(min=0) + ROUNDING * square)
         cap = np.sqrt(ball * ball - height * height + ROUNDING * ball * ball)
         return np.where(ball * along <= height * norm, ball * norm, along * height + across * cap)
 
     def _ridge_cut(self, point: ndarray, gradient: ndarray, room: ndarray) -> ndarray:
-        """max of x^T theta over {g^T (theta - theta_j) + lambda/2 ||theta - theta_j||^2 <= c - L_j}, a ball, K x J."""
+        """Return the maximum of x^T theta over {g^T (theta - theta_j) + lambda/2 ||theta - theta_j||^2 <= c - L_j}, K x J.
+
+        This set is a ball, and it contains C because L with its ridge is strongly convex with constant lambda.
+        """
         ridge = self.set.ridge
         square = np.einsum("jd,jd->j", gradient, gradient)
         radius = np.sqrt(
@@ -373,26 +410,28 @@ class UCBBounds:
         return self.arms @ (point - gradient / ridge).T + self.norm[:, None] * radius
 
     def settled(self, i: int) -> bool:
-        """Whether arm i, of the largest upper bound, is proved best, or best up to ``TIE``."""
+        """Return whether arm i, which has the largest upper bound, is proved to be the best, or the best up to ``TIE``."""
         if self.upper[i] - self.lower[i] <= TIE:
             return True
         second = np.partition(self.upper, -2)[-2] if len(self.upper) > 1 else -math.inf
         return bool(self.lower[i] >= second)
 
     def refine(self, i: int) -> None:
-        """One more anchor in the direction of arm i: one pass."""
+        """Add one more anchor in the direction of arm i, at the cost of one pass."""
         inside, x = self.set, self.arms[i]
         ball = inside.ball
         if ball is not None and i not in self.tried and self.upper[i] >= ball * self.norm[i]:
-            self.tried.add(i)  # nothing has cut off the largest value the ball allows
+            # No anchor has excluded S x / ||x||, the maximizer over the ball. If it is feasible, the UCB is known.
+            self.tried.add(i)
             self._add(ball / self.norm[i] * x)
             return
         start, gap = self.starts.get(i), self.upper[i] - self.lower[i]
-        if start is None:  # an anchor that serves as it stands costs no pass
+        if start is None:  # start from the best anchor that exists, which costs no pass
             near = self.excess <= FAR * inside.budget
             start = argmax_parameter(np.where(near, self.reach[i], -math.inf))
         else:
-            # The model was too flat, or steps jump to and fro across a bend of L: halfway back, and look again.
+            # Either the quadratic model was too flat, or the steps oscillate across a bend of L. Evaluate L at the
+            # midpoint of the last step instead.
             slow = (
                 i in self.near and gap > SLOW * self.gap[i] and self.excess[start] > inside.budget
             )
@@ -406,7 +445,7 @@ class UCBBounds:
         self.starts[i] = self._add(model.maximizer(x, inside.lowest + inside.budget, ball))
 
     def _add(self, point: ndarray) -> int:
-        """Evaluate a point, put it into the ring and tighten all bounds by it; returns its slot."""
+        """Evaluate a point, store it in the ring, tighten all bounds with it, and return its slot."""
         inside = self.set
         slot = 1 + inside.written % (len(inside.anchors.point) - 1)
         inside.written += 1

@@ -1,10 +1,10 @@
-"""OFUL-MLogB: one mirror descent step a round, with the wider radius of an earlier analysis.
+"""OFUL-MLogB: one mirror descent step per round, with the larger confidence radius of an earlier analysis.
 
 Source: Zhang & Sugiyama (2023), "Online (Multinomial) Logistic Bandit: Improved Regret and Constant Computation
 Cost", for two outcomes, in our reading; a baseline of Zhang, Xu, Zhao & Sugiyama (2025), Table 2 and Remark 2.
-Constants are those of the analysis as Lee & Oh (2024), "Nearly Minimax Optimal Regret for Multinomial Logistic
-Bandit", restate it. The paper at hand prints orders alone, and public code takes simpler ones: the order of the
-radius is shown (C28), its constants are held against nothing.
+The constants are taken from the analysis as Lee & Oh (2024), "Nearly Minimax Optimal Regret for Multinomial Logistic
+Bandit", restate it. The 2025 paper states orders only, and the public code has simpler constants. Therefore only the
+order of the radius is shown (claim C28); its constants are not compared with any source.
 Letters: d dimensions; S norm bound, eta step size, lambda ridge, t the round about to be played.
 """
 
@@ -18,10 +18,10 @@ from .glbomd import GLBOMD
 
 @frozen_dataclass
 class OFULMLogB(GLBOMD):
-    """Logistic bandits with GLB-OMD's estimate and another confidence set.
+    """Logistic bandit with the estimate of GLB-OMD and a different confidence set.
 
-    The estimate solves GLB-OMD's Eq. (3) with a step size of its own. The radius comes from following the losses of
-    a mixing forecaster instead of the mix loss: it is wider, by an order of sqrt(ln t).
+    The estimate solves Eq. (3) of GLB-OMD with another step size. The analysis bounds the losses of a mixing
+    forecaster instead of the mix loss. Therefore the radius is larger, by a factor of order sqrt(ln t).
 
     Attributes:
         norm_bound: S > 0, bound on ||theta*||_2.
@@ -32,6 +32,13 @@ class OFULMLogB(GLBOMD):
 
     Raises:
         ValueError: a value out of range, or another family.
+
+    Examples:
+        >>> from paperlib.glbomd import FixedArms, OFULMLogB
+        >>> from paperlib.play import play
+        >>> learner = OFULMLogB(norm_bound=3.0, ridge="dim", scale=0.1)
+        >>> play(learner, FixedArms(dim=2, arms=4), horizon=20, trials=2)["regret"].shape
+        (2, 20)
     """
 
     ridge: str | float = "theory"
@@ -39,23 +46,25 @@ class OFULMLogB(GLBOMD):
     families = (Bernoulli,)
     ridges = ("theory", "dim")
 
-    # Departure: the arm is GLB-OMD's Eq. (6). The authors' bonus of first and second order serves several outcomes;
-    # with two the mean grows along x^T theta, and the most optimistic arm of an ellipsoid is known exactly.
+    # Departure: the arm is chosen by GLB-OMD's Eq. (6). The authors' bonus has terms of first and second order because
+    # it serves several outcomes. With two outcomes the mean increases in x^T theta, so the most optimistic arm over an
+    # ellipsoid has a closed form.
 
     @property
     def step(self) -> float:
-        """eta = ln(2) / 2 + S + 1."""
+        """The step size, eta = ln(2) / 2 + S + 1."""
         return math.log(2) / 2 + self.norm_bound + 1
 
     def _condition(self, name: str, dim: int) -> float:
         return 84 * math.sqrt(2) * dim * self.step
 
     def radius(self, t: int, dim: int) -> float:
-        """beta_t, without ``scale``: the root of 2 eta (a + 2 + b) + 4 lambda S^2.
+        """Return beta_t, without ``scale``: the square root of 2 eta (a + 2 + b) + 4 lambda S^2.
 
-        a bounds how far the losses at theta* exceed the forecaster's, of order (ln t)^2; b bounds how far the
-        forecaster's exceed the estimate's, of order ln t.
+        Here a, of order (ln t)^2, bounds the losses at theta* minus the forecaster's losses. The term b, of order
+        ln t, bounds the forecaster's losses minus the losses of the estimate.
         """
+        # The term (ln t)^2 in a is the reason for the extra factor sqrt(ln t) compared with GLB-OMD's radius.
         S, eta, ridge = self.norm_bound, self.step, self.ridge_value(dim)
         a = 11 * (3 * math.log1p(2 * t) + S + 2) * math.log(2 * math.sqrt(1 + 2 * t) / self.delta)
         b = 7 * math.sqrt(6) / 6 * dim * eta * math.log1p((t + 1) / (2 * ridge))

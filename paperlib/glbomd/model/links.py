@@ -1,7 +1,8 @@
-"""Exponential families with natural parameters on the whole line.
+"""Exponential families of rewards whose natural parameter may be any real number.
 
 A reward r at natural parameter z has density exp((r z - m(z)) / g + h(r)), mean mu(z) = m'(z) and variance
-g mu'(z). Every function here is elementwise on float64 tensors of any shape and any device.
+g mu'(z). For example, 0/1 rewards have m(z) = ln(1 + e^z), so that mu is the logistic function. Every function
+here is elementwise on float64 tensors of any shape and any device.
 
 Source: Zhang, Xu, Zhao & Sugiyama (2025), Section 2, Assumptions 2 and 3.
 Letters: m log-partition function, mu mean, g dispersion, R self-concordance (|mu''| <= R mu'), S norm bound.
@@ -23,20 +24,20 @@ from ...core.streams import CLIP
 from ...core.validation import LARGEST, raise_invalid
 
 LARGEST_Z = 700.0  # e^z and its square roots stay finite in float64
-LARGEST_S = 69.0  # e^S is at most 1e30, as settings are
-LARGEST_COUNT = 1e12  # of a Poisson reward; sums of squares stay exact enough to invert
-# Poisson means from which three Cornish-Fisher terms are exact to .01 of a count even 8 deviations out; there the
-# library's incomplete gamma function loses digits beyond 4.5 deviations.
+LARGEST_S = 69.0  # up to here e^S is at most 1e30, the largest hyper-parameter allowed
+LARGEST_COUNT = 1e12  # largest Poisson reward; sums of squares stay exact enough to invert
+# From this Poisson mean on, the three Cornish-Fisher terms are exact to 0.01 of a count, even 8 standard deviations
+# from the mean. PyTorch's incomplete gamma function, in contrast, loses digits there beyond 4.5 standard deviations.
 NORMAL_FROM = 2.0**20
-WALK = 16  # steps of the masked form
+WALK = 16  # steps of the masked form of the search for the quantile
 
 
 class Link(ABC):
-    """A family: what learners, problems and bounds need to know about the reward.
+    """Base class of the reward families. Learners, problems and bounds use only this interface.
 
     Attributes:
-        self_concordance: R, |mu''| <= R mu' on the whole line (Assumption 3).
-        dispersion: g > 0.
+        self_concordance: R, with |mu''| <= R mu' on the whole real line (Assumption 3).
+        dispersion: g > 0, the factor of the reward's variance g mu'(z).
     """
 
     self_concordance: float = 1.0
@@ -44,59 +45,72 @@ class Link(ABC):
 
     @abstractmethod
     def log_partition(self, z: Tensor) -> Tensor:
-        """m(z)."""
+        """Return the log-partition function m(z)."""
 
     @abstractmethod
     def mean_and_slope(self, z: Array | float) -> tuple[Array, Array]:
-        """mu(z) and mu'(z) of a tensor, a numpy array or a number, of the same kind; most families share the work."""
+        """Return mu(z) and mu'(z), which share most of their computation in most families.
+
+        ``z``: a tensor, a NumPy array or a number; the results have the same type.
+        """
 
     def mean(self, z: Tensor) -> Tensor:
-        """mu(z) = m'(z), the expected reward."""
+        """Return the expected reward, mu(z) = m'(z)."""
         return self.mean_and_slope(z)[0]
 
     def slope(self, z: Tensor) -> Tensor:
-        """mu'(z) = m''(z) > 0."""
+        """Return the slope of the mean, mu'(z) = m''(z) > 0."""
         return self.mean_and_slope(z)[1]
 
     @abstractmethod
     def max_slope(self, norm_bound: float) -> float:
-        """C_mu, the largest slope on [-S, S] (Assumption 2)."""
+        """Return C_mu, the largest slope on [-S, S] (Assumption 2)."""
 
     @abstractmethod
     def min_slope(self, norm_bound: float) -> float:
-        """c_mu, the smallest slope on [-S, S] (Assumption 2)."""
+        """Return c_mu, the smallest slope on [-S, S] (Assumption 2)."""
 
     @abstractmethod
     def sample(self, mean: Tensor, uniform: Tensor) -> Tensor:
-        """Reward with the given mean as a monotone function of the uniform (Bernoulli 1{u < mu}, else inverse CDF). Both of one shape."""
+        """Return rewards with the given means, as a monotone function of the uniforms.
+
+        Bernoulli rewards are 1{u < mu}; the other families use the inverse CDF. Both arguments have the same shape.
+        """
 
     def interval(self, z: Tensor, level: float) -> tuple[Tensor, Tensor]:
-        """Ends of an interval for the rewards at natural parameters from -z to z; by default the whole line.
+        """Return the ends of an interval for rewards whose natural parameter is in [-z, z]; by default the whole line.
 
         Each end is exceeded with probability at most e^-level. ``z``: at least 0, any shape.
         """
         return torch.full_like(z, -math.inf), torch.full_like(z, math.inf)
 
     def validate(self, reward: Tensor) -> None:
-        """Check that rewards lie in the support.
+        """Check that rewards are in the family's support.
 
         Raises:
-            ValueError: a reward that the family never gives.
+            ValueError: a reward outside the support.
         """
         check_rewards(reward, reward.abs() <= LARGEST, f"finite numbers, up to {LARGEST:g} in size")
 
 
 def check_rewards(reward: Tensor, inside: Tensor, allowed: str) -> None:
-    """Raise ValueError naming the first reward for which ``inside`` is False."""
+    """Raise ValueError that names the first reward for which ``inside`` is False; ``allowed`` describes the support."""
     if reward.device.type != "meta" and not bool(inside.all()):
         raise ValueError(f"reward={reward[~inside].flatten()[0].item()!r}; allowed: {allowed}")
 
 
 @frozen_dataclass
 class Bernoulli(Link):
-    """Logistic model, rewards 0 or 1: m = ln(1 + e^z), mu = 1 / (1 + e^-z), R = 1, g = 1.
+    """Logistic model with rewards 0 or 1: m = ln(1 + e^z), mu = 1 / (1 + e^-z), R = 1, g = 1.
 
-    R = 1 is the supremum of |mu''| / mu' = |1 - 2 mu| over the line; on [-S, S] it is tanh(S / 2).
+    R = 1 is the supremum of |mu''| / mu' = |1 - 2 mu| over the whole line; on [-S, S] the supremum is tanh(S / 2).
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.glbomd import Bernoulli
+        >>> link = Bernoulli()
+        >>> link.mean(torch.tensor(0.0)).item(), link.max_slope(3.0)
+        (0.5, 0.25)
     """
 
     fractional: bool = fields.one_of(
@@ -104,7 +118,7 @@ class Bernoulli(Link):
     )  # whether rewards strictly between 0 and 1 are accepted
 
     def log_partition(self, z: Tensor) -> Tensor:
-        # torch's softplus is linear above 20 and loses 2e-9
+        # torch's softplus is linear above 20, which would cause an error of 2e-9.
         return torch.logaddexp(z, torch.zeros_like(z))
 
     def mean(self, z: Tensor) -> Tensor:
@@ -113,7 +127,7 @@ class Bernoulli(Link):
     def mean_and_slope(self, z: Array | float) -> tuple[Array, Array]:
         sigmoid = torch.sigmoid if isinstance(z, Tensor) else expit
         p = sigmoid(z)
-        return p, p * sigmoid(-z)  # p (1 - p) without cancellation
+        return p, p * sigmoid(-z)  # p (1 - p), without the cancellation of 1 - p for large z
 
     def max_slope(self, norm_bound: float) -> float:
         return 0.25
@@ -139,7 +153,15 @@ _ONE = Bernoulli()
 
 @frozen_dataclass
 class Poisson(Link):
-    """Counts: m = mu = mu' = e^z, R = 1, g = 1."""
+    """Poisson model with rewards 0, 1, 2, ...: m = mu = mu' = e^z, R = 1, g = 1.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.glbomd import Poisson
+        >>> mean = torch.full((3,), 4.0, dtype=torch.float64)
+        >>> Poisson().sample(mean, torch.tensor([0.1, 0.5, 0.9], dtype=torch.float64)).tolist()
+        [2.0, 4.0, 7.0]
+    """
 
     def log_partition(self, z: Tensor) -> Tensor:
         return torch.exp(z)
@@ -158,7 +180,9 @@ class Poisson(Link):
         return poisson_quantile(mean, uniform)
 
     def interval(self, z: Tensor, level: float) -> tuple[Tensor, Tensor]:
-        """From 0 to mu + sqrt(2 mu level) + level / 3, because a centered count is sub-gamma with variance factor mu and scale 1/3.
+        """Return 0 and mu + sqrt(2 mu level) + level / 3.
+
+        The upper end follows because a centered count is sub-gamma with variance factor mu and scale 1/3.
 
         Source: Boucheron, Lugosi & Massart (2013), "Concentration Inequalities", Section 2.4.
         """
@@ -172,7 +196,14 @@ class Poisson(Link):
 
 @frozen_dataclass
 class Gaussian(Link):
-    """Linear model: m = z^2 / 2, mu = z, mu' = 1, R = 0, g the variance of the noise."""
+    """Linear model: m = z^2 / 2, mu = z, mu' = 1, R = 0, where g is the variance of the noise.
+
+    Examples:
+        >>> from paperlib.glbomd import Gaussian
+        >>> link = Gaussian(variance=0.25)
+        >>> link.dispersion, link.self_concordance
+        (0.25, 0.0)
+    """
 
     variance: float = fields.positive(1.0)  # g > 0, in squared units of the reward
     self_concordance = 0.0
@@ -185,7 +216,7 @@ class Gaussian(Link):
         return 0.5 * z * z
 
     def mean_and_slope(self, z: Array | float) -> tuple[Array, Array]:
-        return z, z**0  # ones of the kind and shape of z
+        return z, z**0  # z**0 is one in every entry and has the type and shape of z
 
     def max_slope(self, norm_bound: float) -> float:
         return 1.0
@@ -197,20 +228,26 @@ class Gaussian(Link):
         return mean + math.sqrt(self.variance) * torch.special.ndtri(uniform.clamp(CLIP, 1 - CLIP))
 
     def interval(self, z: Tensor, level: float) -> tuple[Tensor, Tensor]:
-        """-z - sqrt(2 g level) to z + sqrt(2 g level), because the noise is sqrt(g)-sub-Gaussian."""
+        """Return -z - sqrt(2 g level) and z + sqrt(2 g level), because the noise is sqrt(g)-sub-Gaussian."""
         most = z + math.sqrt(2 * self.variance * level)
         return -most, most
 
 
 @frozen_dataclass
 class Binomial(Link):
-    """Successes of n tries: m = n ln(1 + e^z), R = 1, g = 1.
+    """Binomial model with the number of successes in n tries as reward: m = n ln(1 + e^z), R = 1, g = 1.
 
-    Departure: the paper says that rewards in [0, n] have self-concordance n (erratum E2); here it is 1,
-    because |mu''| / mu' = |1 - 2 p| whatever n is.
+    Departure: the paper states that rewards in [0, n] have self-concordance n (erratum E2). Here it is 1,
+    because |mu''| / mu' = |1 - 2 p| for every n.
+
+    Examples:
+        >>> from paperlib.glbomd import Binomial
+        >>> link = Binomial(count=8)
+        >>> link.self_concordance, link.max_slope(3.0)
+        (1.0, 2.0)
     """
 
-    count: int = fields.whole(1, most=1000)  # n, tries a round, at most 1000
+    count: int = fields.whole(1, most=1000)  # n, tries per round, at most 1000
 
     def log_partition(self, z: Tensor) -> Tensor:
         return self.count * _ONE.log_partition(z)
@@ -226,7 +263,7 @@ class Binomial(Link):
         return self.count * _ONE.min_slope(norm_bound)
 
     def sample(self, mean: Tensor, uniform: Tensor) -> Tensor:
-        """Smallest k with F(k) >= u: counts the k < n with F(k) < u, from n + 1 log-probabilities."""
+        """Return the smallest k with F(k) >= u, as the number of k < n with F(k) < u, from n + 1 log-probabilities."""
         n, k = self.count, torch.arange(self.count + 1, dtype=mean.dtype, device=mean.device)
         p = (mean / n).unsqueeze(-1)
         log_choose = math.lgamma(n + 1) - torch.lgamma(k + 1) - torch.lgamma(n - k + 1)
@@ -235,7 +272,7 @@ class Binomial(Link):
         return below.sum(-1).to(mean)
 
     def interval(self, z: Tensor, level: float) -> tuple[Tensor, Tensor]:
-        """Hoeffding's inequality around the least and the largest mean, within 0 to n."""
+        """Return Hoeffding's interval around the smallest and the largest mean, clipped to [0, n]."""
         half = math.sqrt(self.count * level / 2)
         low, high = self.mean(-z) - half, self.mean(z) + half
         return low.clamp(min=0.0), high.clamp(max=float(self.count))
@@ -245,8 +282,9 @@ class Binomial(Link):
         check_rewards(reward, inside, f"0, 1, ..., {self.count}")
 
 
-# Departure: the paper lists the exponential distribution with R = 0; its ratio 2 / |z| is unbounded, and z < 0 (E3).
-FAMILIES = (Bernoulli, Binomial, Gaussian, Poisson, Link)  # or a class of the user's on Link
+# Departure: the paper lists the exponential distribution, with R = 0. It is left out, because its natural parameter is
+# restricted to z < 0 and its ratio |mu''| / mu' = 2 / |z| is unbounded there (erratum E3).
+FAMILIES = (Bernoulli, Binomial, Gaussian, Poisson, Link)  # Link: a subclass that the user defines
 
 
 def known_link(link: Any, families: tuple[type[Link], ...] = FAMILIES) -> None:
@@ -257,22 +295,24 @@ def known_link(link: Any, families: tuple[type[Link], ...] = FAMILIES) -> None:
 
 
 def kappa_ball(link: Link, norm_bound: float) -> float:
-    """kappa = 1 / c_mu over unit arms and ||theta|| <= S, the paper's definition (Section 2)."""
+    """Return kappa = 1 / c_mu over arms in the unit ball and ||theta|| <= S, the paper's definition (Section 2)."""
     smallest = link.min_slope(norm_bound)
     return 1 / smallest if smallest > 0 else math.inf
 
 
 def link_loss(link: Link, z: Tensor, reward: Tensor) -> Tensor:
-    """(m(z) - r z) / g, the part of the negative log-likelihood that depends on z."""
+    """Return (m(z) - r z) / g, the part of the negative log-likelihood that depends on z."""
     return (link.log_partition(z) - reward * z) / link.dispersion
 
 
 def poisson_quantile(mean: Tensor, uniform: Tensor) -> Tensor:
-    """Smallest k >= 0 with F(k; mean) >= u, as ``scipy.stats.poisson.ppf``; from means of 2^20 on the start itself.
+    """Return the Poisson quantile, the smallest k >= 0 with F(k; mean) >= u, as ``scipy.stats.poisson.ppf`` does.
 
-    Three Cornish-Fisher terms give a start that is right as a rule and at most 12 counts off, from which
-    the CDF decides. On the CPU the walk ends once no row moves; elsewhere all rows take ``WALK`` steps, of
-    which those after the answer change nothing, and no host synchronization happens.
+    The search starts at the sum of three Cornish-Fisher terms. This start is usually the quantile itself and is at
+    most 12 counts off; from there the search moves by single counts, comparing the CDF with u. For means of 2^20 or
+    more the start is returned.
+    On the CPU the search stops when no row moves any more. On other devices all rows take ``WALK`` steps, so that
+    no host synchronization is needed; steps after the quantile is reached change nothing.
 
     Args:
         mean: > 0, any shape.
@@ -284,23 +324,23 @@ def poisson_quantile(mean: Tensor, uniform: Tensor) -> Tensor:
     w = torch.special.ndtri(u)
     k = (mean + mean.sqrt() * w + (w * w - 4) / 6).ceil().clamp(min=0)
     large = mean >= NORMAL_FROM
-    # F(k; mean) = Q(k + 1, mean), the regularized upper incomplete gamma function
+    # F(k; mean) = Q(k + 1, mean), where Q is the regularized upper incomplete gamma function.
     for _ in range(WALK):
         up = torch.special.gammaincc(k + 1, mean) < u
-        down = torch.special.gammaincc(k, mean) >= u  # F(-1) = 0 comes out of itself
+        down = torch.special.gammaincc(k, mean) >= u  # k = 0 needs no special case: Q(0, mean) = 0
         k = torch.where(large, k, k + up.to(k) - down.to(k))
     return k
 
 
 def _poisson_walk(mean: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-    """The same on the host."""
+    """Compute ``poisson_quantile`` on the host, with NumPy."""
     u = np.clip(uniform.astype(np.float64), CLIP, 1 - CLIP)
     w = ndtri(u)
-    # Mean, deviation and skewness; half a count less because F jumps at the integers.
+    # The terms are mean, standard deviation and skewness, minus half a count because F jumps at the integers.
     k = np.maximum(np.ceil(mean + np.sqrt(mean) * w + (w * w - 4) / 6), 0.0)
     moves = small = mean < NORMAL_FROM
     while np.any(moves):
         up = small & (pdtr(k, mean) < u)
-        down = small & (pdtr(k - 1, mean) >= u)  # F(-1) is NaN, which is no step down
+        down = small & (pdtr(k - 1, mean) >= u)  # F(-1) is NaN here, so k = 0 takes no step down
         k, moves = k + up - down, up | down
     return k

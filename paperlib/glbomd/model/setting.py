@@ -1,4 +1,4 @@
-"""What the analysis assumes of a run, and the radius of its confidence sets.
+"""The setting of the analysis: the model and the hyper-parameters, and the confidence radius that follows.
 
 Source: Zhang, Xu, Zhao & Sugiyama (2025), Theorem 1.
 Letters: as in ``theory.bounds``.
@@ -17,10 +17,17 @@ from .links import Link, known_link
 
 @frozen_dataclass
 class Setting:
-    """What enters the bounds: the model and the learner's hyper-parameters.
+    """The inputs of the bounds: the model and the learner's hyper-parameters.
 
     Raises:
         ValueError: a number out of its range; a link without the properties that the analysis needs.
+
+    Examples:
+        >>> from paperlib.glbomd import Bernoulli
+        >>> from paperlib.glbomd.model.setting import Setting
+        >>> setting = Setting(Bernoulli(), norm_bound=3.0, dim=5, ridge=18.0)
+        >>> setting.step, round(setting.radius(1), 2)
+        (4.0, 32.0)
     """
 
     link: Link
@@ -37,21 +44,23 @@ class Setting:
 
     @property
     def step(self) -> float:
-        """eta = 1 + R S."""
+        """The step size, eta = 1 + R S (Theorem 1)."""
         return 1 + self.link.self_concordance * self.norm_bound
 
     @property
     def spread(self) -> float:
-        """alpha = 3 eta / 2, the factor of H_s^{-1} in the Gaussians P_s and Q_s."""
+        """The spread of the mix loss, alpha = 3 eta / 2: the factor of H_s^{-1} in the Gaussians P_s and Q_s."""
         return 1.5 * self.step
 
     @property
     def max_slope(self) -> float:
-        """C_mu."""
+        """C_mu, the largest slope of the mean on [-S, S]."""
         return self.link.max_slope(self.norm_bound)
 
     def radius(self, t: Any) -> Any:
-        """beta_t, Theorem 1: error of theta_t in the norm of H_t, for every t >= 1 at once.
+        """Return the confidence radius beta_t of Theorem 1.
+
+        It bounds the error of theta_t in the norm of H_t, for all t >= 1 simultaneously.
 
         Args:
             t: the round about to be played, a number or an array.
@@ -63,7 +72,7 @@ class Setting:
         return float(beta) if beta.ndim == 0 else beta
 
     def describe(self) -> dict[str, Any]:
-        """The numbers as a dictionary, for ``Check.inputs``."""
+        """Return the numbers as a dictionary, for ``Check.inputs``."""
         return {
             "link": type(self.link).__name__,
             "S": self.norm_bound,
@@ -74,6 +83,9 @@ class Setting:
 
 
 def setting_of(learner: Any, dim: int) -> Setting:
-    """The setting of a learner that has fields link, norm_bound, delta and resolves its ridge by ``ridge_value(dim)``."""
+    """Return the setting of a learner in dimension ``dim``.
+
+    The learner needs the fields link, norm_bound and delta, and a method ``ridge_value(dim)`` for its ridge.
+    """
     ridge = float(learner.ridge_value(dim))
     return Setting(learner.link, float(learner.norm_bound), dim, ridge, learner.delta)

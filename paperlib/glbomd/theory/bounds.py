@@ -1,9 +1,9 @@
-"""Assumptions and theorems of the paper, each a function that returns a ``Check``, and before them the numbers in them.
+"""Assumptions and theorems of the paper, as functions that return a ``Check``, and the constants in them.
 
-Lemmas, what follows from Theorem 2 and the tables are in ``companion.glbomd.proofs``.
+The lemmas, the consequences of Theorem 2 and the tables are in ``companion.glbomd.proofs``.
 A bound takes estimates and matrices from a state by field name; it never imports a learner.
-Source: Zhang, Xu, Zhao & Sugiyama (2025), Theorems 1 and 2 with their appendices. Where the printed constant differs,
-``printed=True`` gives the paper's, and the erratum is named.
+Source: Zhang, Xu, Zhao & Sugiyama (2025), Theorems 1 and 2 with their appendices. Where our constant differs from the
+printed one, ``printed=True`` gives the paper's constant, and the erratum is named.
 Letters: S norm bound, R self-concordance, g dispersion, C_mu largest slope on [-S, S], kappa = 1 / c_mu over the ball,
 kappa_opt the paper's kappa_*, eta = 1 + R S step size, alpha = 3 eta / 2 spread of the mix loss, lambda ridge, beta_t radius,
 d dimensions, T horizon.
@@ -31,7 +31,7 @@ ROUNDING = 1e-10  # allowed relative error of identities that involve sums of ca
 
 
 def ridge_shortfall(ridge: float, least: float) -> str:
-    """A remark where the ridge is below a condition."""
+    """Return a remark if the ridge is smaller than ``least``, the condition of a statement; else an empty string."""
     if ridge >= least * (1 - 1e-9):
         return ""
     return f"ridge {ridge:.3g} is below the condition, {least:.3g}"
@@ -41,14 +41,19 @@ FORMS = ("theory", "free", "sharp")
 
 
 def ridge_condition(link: Link, norm_bound: float, dim: int, form: str = "sharp") -> float:
-    """The ridge of Theorem 1: the largest of three conditions.
+    """Return the smallest ridge that Theorem 1 covers, the maximum of three conditions.
 
-    Lemma 4b asks for 6 eta R S C_mu / g, Lemma 7 for 2 C_mu / g, and its one-dimensional integral for a multiple
-    of eta R^2: 14 d in the paper ("theory"), 14 by Lemma 7' ("free": the factor d is not needed, erratum E11),
-    0.516... by its sharp form ("sharp").
+    Lemma 4b requires 6 eta R S C_mu / g, and Lemma 7 requires 2 C_mu / g. The one-dimensional integral of Lemma 7
+    requires a multiple of eta R^2. The multiple is 14 d in the paper ("theory"), 14 by Lemma 7' ("free": the factor
+    d is not needed, erratum E11), and 0.516... by the sharp form of Lemma 7' ("sharp").
 
     Raises:
         ValueError: an unknown form.
+
+    Examples:
+        >>> from paperlib.glbomd import Bernoulli
+        >>> [ridge_condition(Bernoulli(), norm_bound=3.0, dim=5, form=form) for form in ("theory", "sharp")]
+        [280.0, 18.0]
     """
     check_in("form", form, FORMS)
     R, g, C = link.self_concordance, link.dispersion, link.max_slope(norm_bound)
@@ -59,12 +64,12 @@ def ridge_condition(link: Link, norm_bound: float, dim: int, form: str = "sharp"
 
 @cache
 def sharp_width() -> float:
-    """x* of Lemma 7', the largest R sigma for which E D <= 2 sigma^2 mu' / g.
+    """Return x* of Lemma 7', the largest R sigma for which E D <= 2 sigma^2 mu' / g.
 
     Lemma 7 then needs lambda >= alpha R^2 / x*^2 = (3 / 2) eta R^2 / x*^2. For the proof see ``lemma_7_sharp`` in
-    ``companion.glbomd.proofs.mixloss``.
+    ``companion.glbomd.proofs.lemmas``.
     """
-    # (2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi)) / x^2 increases from 1/2; it is 2 at x*
+    # (2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi)) / x^2 increases from 1/2 and equals 2 at x*, so the root is unique.
     excess = lambda x: (
         2 * math.exp(x * x / 2) * ndtr(x) - 1 - x * math.sqrt(2 / math.pi) - 2 * x * x
     )
@@ -72,11 +77,11 @@ def sharp_width() -> float:
 
 
 class RegretBound(NamedTuple):
-    """Theorem 2 at one horizon."""
+    """Theorem 2's regret bound at one horizon."""
 
-    G1: float
-    G2: float
-    bound: float
+    G1: float  # factor of sqrt(T / kappa_opt), the leading term
+    G2: float  # lower-order term, polylogarithmic in T
+    bound: float  # the bound on Reg_T
 
 
 def regret_bound(
@@ -87,26 +92,27 @@ def regret_bound(
     printed: bool = False,
     tight: bool = False,
 ) -> RegretBound:
-    """Theorem 2: with probability 1 - delta, for all T, Reg_T <= ``bound``.
+    """Return the bound of Theorem 2: with probability 1 - delta, for all T, Reg_T <= ``bound``.
 
-    Proof idea: Reg_T <= G1 sqrt(W) + 2 G2 with W = sum mu'(X_t^T theta*) <= T / kappa_opt + R Reg_T, solved for
-    Reg_T. The paper splits the rounds in two sets and applies Cauchy-Schwarz to each; ``tight`` applies it once
-    to all of them and solves the quadratic exactly (erratum E18).
+    Proof idea: Reg_T <= G1 sqrt(W) + 2 G2 with W = sum mu'(X_t^T theta*) <= T / kappa_opt + R Reg_T; solve this for
+    Reg_T. The paper splits the rounds into two sets and applies the Cauchy-Schwarz inequality to each set. ``tight``
+    applies it once to all rounds and solves the quadratic inequality exactly (erratum E18).
 
     Args:
-        setting: its ridge has to meet Theorem 1's condition, and g lambda >= 1 (Lemma 11).
-        horizon: T >= 1, possibly huge.
+        setting: the ridge has to satisfy Theorem 1's condition, and g lambda >= 1 (Lemma 11).
+        horizon: T >= 1, possibly very large.
         kappa_opt: 1 / mean_t mu'(x_{t,*}^T theta*).
-        printed: dispersion divided by, as printed, instead of multiplied with (erratum E6).
-        tight: the form above.
+        printed: divide by the dispersion, as printed, instead of multiplying by it (erratum E6).
+        tight: use the form with a single Cauchy-Schwarz inequality.
     """
     link, S, d, R = setting.link, setting.norm_bound, setting.dim, setting.link.self_concordance
     g, C, kappa, T = link.dispersion, setting.max_slope, kappa_ball(link, S), float(horizon)
     factor = 1 / g if printed else g
-    # Departure: (30), (33), (35) divide by g; ||x||_{H^{-1}} = sqrt(g) ||x||_{(g H)^{-1}} multiplies (E6).
-    growth = math.log1p(T * C / (g * d * setting.ridge))
+    # Departure: Eqs. (30), (33) and (35) divide by g. Here it is multiplied by g, because
+    # ||x||_{H^{-1}} = sqrt(g) ||x||_{(g H)^{-1}} (erratum E6).
+    growth = math.log1p(T * C / (g * d * setting.ridge))  # Eq. (31), by Lemma 11
     G1 = 2 * setting.radius(T) * math.sqrt(factor * 2 * d * (1 + C) * growth)
-    # Departure: (32) lacks kappa, which Lemma 11 with z = X / sqrt(kappa) brings (E17).
+    # Departure: Eq. (32) lacks the factor kappa, which follows from Lemma 11 with z = X / sqrt(kappa) (erratum E17).
     growth = math.log1p(T / (g * kappa * d * setting.ridge))
     G2 = 8 * kappa * d * R * C * factor * setting.radius(T + 1) ** 2 * growth
     share = T / kappa_opt
@@ -118,13 +124,13 @@ def regret_bound(
 
 
 def trivial_regret(link: Link, norm_bound: float, horizon: float) -> float:
-    """What any rule suffers at most: (mu(S) - mu(-S)) T."""
+    """Return the trivial regret bound that holds for every learner, (mu(S) - mu(-S)) T."""
     low, high = link.mean(torch.tensor([-norm_bound, norm_bound], dtype=torch.float64)).tolist()
     return (high - low) * horizon
 
 
 class RegretRow(NamedTuple):
-    """One line of the table of Theorem 2's numbers."""
+    """One row of the table with the values of Theorem 2."""
 
     ridge: float
     first_radius: float
@@ -137,7 +143,7 @@ class RegretRow(NamedTuple):
 
 
 def regret_row(setting: Setting, horizon: int, kappa_opt: float, **form) -> RegretRow:
-    """Theorem 2 with numbers put in, and the first horizon at which it says more than (mu(S) - mu(-S)) T."""
+    """Evaluate Theorem 2, and find the first horizon at which its bound is below the trivial (mu(S) - mu(-S)) T."""
     found = regret_bound(setting, horizon, kappa_opt, **form)
     radii = setting.radius(1), setting.radius(horizon)
     gap = trivial_regret(setting.link, setting.norm_bound, 1)
@@ -151,13 +157,16 @@ def regret_row(setting: Setting, horizon: int, kappa_opt: float, **form) -> Regr
 
 
 def _grid(reach: float) -> Tensor:
-    """Points of [-reach, reach], both ends among them."""
+    """Return 2001 equidistant points of [-reach, reach], including both ends."""
     return torch.linspace(-reach, reach, 2001, dtype=torch.float64)
 
 
 @statement("Assumption 1", f"{PAPER}, Assumption 1")
 def assumption_1(arms: Tensor, truth: Tensor, norm_bound: float) -> Check:
-    """||x|| <= 1 for every arm and ||theta*|| <= S. ``arms``: ... x d; ``truth``: ... x d."""
+    """||x|| <= 1 for every arm x, and ||theta*|| <= S.
+
+    ``arms``: ... x d; ``truth``: theta*, ... x d.
+    """
     lengths = [torch.linalg.vector_norm(x, dim=-1).flatten() for x in (arms, truth / norm_bound)]
     return assumption_1.statement.check(
         "||x|| <= 1, ||theta*|| / S <= 1", {"S": norm_bound}, torch.cat(lengths), 1.0
@@ -166,7 +175,7 @@ def assumption_1(arms: Tensor, truth: Tensor, norm_bound: float) -> Check:
 
 @statement("Assumption 2", f"{PAPER}, Assumption 2")
 def assumption_2(link: Link, norm_bound: float) -> Check:
-    """c_mu <= mu'(z) <= C_mu on [-S, S]: on a grid with its ends."""
+    """c_mu <= mu'(z) <= C_mu for all z in [-S, S]; checked on a grid that contains both ends."""
     slope = link.slope(_grid(norm_bound))
     low, high = link.min_slope(norm_bound), link.max_slope(norm_bound)
     inputs = {"link": type(link).__name__, "S": norm_bound, "c_mu": low, "C_mu": high}
@@ -176,10 +185,10 @@ def assumption_2(link: Link, norm_bound: float) -> Check:
 
 @statement("Assumption 3", f"{PAPER}, Assumption 3")
 def assumption_3(link: Link, reach: float) -> Check:
-    """|mu''(z)| <= R mu'(z), on a grid of [-reach, reach].
+    """|mu''(z)| <= R mu'(z) for all z in [-reach, reach]; checked on a grid.
 
-    The paper asks for it on [-S, S]; Theorem 1 needs it on the whole line, since the Gaussians P_s and Q_s have
-    full support (erratum E3): call it with a large ``reach``, too.
+    The paper assumes it on [-S, S]. Theorem 1 needs it on the whole line, because the Gaussians P_s and Q_s have
+    full support (erratum E3). Therefore check it with a large ``reach``, too.
     """
     R = link.self_concordance
     with torch.enable_grad():
@@ -194,11 +203,11 @@ def assumption_3(link: Link, reach: float) -> Check:
 
 @statement("Algorithm 1, choice", f"{PAPER}, Algorithm 1 and Eq. (6)")
 def assumption_choice(behind: np.ndarray | Tensor, setting: Setting) -> Check:
-    """X_t maximizes x^T theta_t + beta_t ||x||_{H_t^{-1}} over the arms, ties up to rounding.
+    """X_t maximizes x^T theta_t + beta_t ||x||_{H_t^{-1}} over the arms, with ties up to rounding.
 
     Args:
-        behind: how far X_t is behind, R x T: what the probe ``OptimismGap`` records in every round.
-        setting: its radius.
+        behind: the gap between the largest index and the index of X_t, R x T, as the probe ``OptimismGap`` records it.
+        setting: the setting, whose radius defines the index.
     """
     return assumption_choice.statement.check(
         "(max_x index - index of X_t) / (max_x |index| + S), index x^T theta_t + beta_t ||x||_{H_t^{-1}}",
@@ -212,16 +221,18 @@ def assumption_choice(behind: np.ndarray | Tensor, setting: Setting) -> Check:
 def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
     """With probability 1 - delta, for all t: ||theta_t - theta*||_{H_t} <= beta_t.
 
-    Proved for ridges from ``ridge_condition`` on; held against any, with a remark. It informs once the set is
-    smaller, in volume, than the ball of radius S known beforehand, and that is at the earliest where det H_t is as
-    large as rewards and arms can make it: lambda + C_mu (t - 1) / (g d) in all directions.
+    The theorem is proved for ridges that are at least ``ridge_condition``. It is checked for any ridge, with a remark
+    if the ridge is smaller. It is informative from the first round in which the confidence set has a smaller volume
+    than the known ball of radius S. At the earliest, this is when det H_t is as large as rewards and arms allow:
+    lambda + C_mu (t - 1) / (g d) in all directions.
 
     Args:
-        ratio: ||theta_t - theta*||_{H_t} / beta_t, R x T' (its maximum so far, or every round): what the probe
-            ``RadiusRatio`` records, or ``Replay.error`` under the root.
-        setting: its delta and ridge.
+        ratio: ||theta_t - theta*||_{H_t} / beta_t, R x T' (its maximum so far, or every round). It is recorded by the
+            probe ``RadiusRatio``; the square root of ``Replay.error`` is its numerator.
+        setting: the setting, with delta and the ridge.
     """
     growth = setting.max_slope / (setting.link.dispersion * setting.dim)
+    # The geometric mean of the ellipsoid's half axes, for the largest possible det H_t, is compared with S.
     half_axis = lambda t: float(setting.radius(t)) / math.sqrt(setting.ridge + growth * (t - 1))
     return theorem_1.statement.check(
         "for all t: ||theta_t - theta*||_{H_t} / beta_t <= 1, with probability 1 - delta",
@@ -239,13 +250,15 @@ def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
 
 @statement("Theorem 2", f"{PAPER}, Theorem 2")
 def theorem_2(trace: Trace, setting: Setting, kappa_opt: Callable[[int], float] | float) -> Check:
-    """With probability 1 - delta, for all T: the regret is below G1- and G2-terms, see ``theory.regret_bound``.
+    """With probability 1 - delta, for all T: Reg_T <= 2 G2 + 2 G1^2 R + 2 G1 sqrt(G1^2 R^2 + 2 G2 R + T / kappa_*).
+
+    G1 and G2 are computed by ``regret_bound``.
 
     Args:
         trace: with "regret", R x T'.
-        setting: as the learner's.
-        kappa_opt: kappa_*, a number or a function of the horizon (the last recorded round's is used for the
-            comparison with the trivial bound).
+        setting: the setting of the learner.
+        kappa_opt: kappa_*, a number or a function of the horizon. The value at the last recorded round is used for the
+            comparison with the trivial bound.
     """
     share = kappa_opt if callable(kappa_opt) else lambda T: kappa_opt
     bound = [regret_bound(setting, T, share(int(T))).bound for T in trace.rounds]
