@@ -142,11 +142,12 @@ class Sphere(Linearized):
             w = best = center
             top = model.value(w, x.detach())
             for _ in range(self.turns):
+                # A maximizer on the ball's boundary is a fixed point of this step, with g taken at the maximizer itself.
                 features = model.features(w, x.detach())
                 toward = far.solve(features)
                 length = safe_sqrt(model.forward(features, toward)).clamp(min=TINY)
                 w = center + radius * toward / length
-                # The maximum over the ball is on its boundary in the direction of the gradient, as if f were linear.
+
                 f = model.value(w, x.detach())
                 best, top = torch.where(f > top, w, best), torch.maximum(f, top)
         return model.value(best, x).view(trials, N)

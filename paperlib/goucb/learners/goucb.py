@@ -117,11 +117,12 @@ class GOUCB(Search):
 
     Examples:
         >>> from paperlib import play
-        >>> from paperlib.goucb import Linearized, Rastrigin, practical
-        >>> learner = practical(4, acquisition=Linearized(candidates=16, around=4, top=2, steps=5))
-        >>> trace = play.play(learner, Rastrigin(2), horizon=8, trials=3)
-        >>> trace["regret"].shape
-        (3, 8)
+        >>> from paperlib.goucb import GOUCB, Constant, LevenbergMarquardt, Linearized, Rastrigin, TwoLayerNet
+        >>> search = Linearized(candidates=8, around=4, top=1, steps=3)
+        >>> oracle = LevenbergMarquardt(restarts=1, steps=5, more=2)
+        >>> learner = GOUCB(TwoLayerNet(3), 3, oracle, search, Constant(0.2), refit=True, scaling="all")
+        >>> play.play(learner, Rastrigin(2), horizon=6, trials=2)["regret"].shape
+        (2, 6)
     """
 
     model: Model

@@ -126,7 +126,7 @@ class Simulated:
         return (w - self.truth(w0)).square().sum(1)
 
     def root(self, known: RadiusInputs, ellipsoid: Ellipsoid) -> Tensor:
-        """Return sqrt(beta_{t+1}), R."""
+        """Return sqrt(beta_t), R."""
         t, growth = known.t, ellipsoid.growth()
         at_start = self.error2(known.w0, known.w0).sqrt()
         root = self.noise * (growth + 2 * math.log(2 / self.delta)).clamp(min=0).sqrt()
