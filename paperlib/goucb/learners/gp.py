@@ -145,7 +145,8 @@ class GaussianProcess(Search, ABC):
         """Return the initial points of the search, R x N x d in [-1, 1]^d."""
         x, y = state.x.view, state.y.view
         points = 2 * draw.uniform("candidates", self.candidates, x.shape[2]) - 1
-        # Points around the incumbent would hide that a GP with the legacy prior on raw data is uninformative.
+        # BoTorch's default search has no points around the incumbent. With an uninformative process, such points alone
+        # turn random search into repeating the incumbent.
         if self.prior != "modern" or self.around == 0:
             return points
         best = incumbent(x, y).unsqueeze(1)
@@ -180,11 +181,10 @@ class GP(GaussianProcess):
         ValueError: a value is out of range.
 
     Examples:
-        >>> from paperlib import play
-        >>> from paperlib.goucb import GP, Rastrigin
-        >>> learner = GP(3, "modern", "EI", fit_steps=2, candidates=8, around=2, top=1, steps=2)
-        >>> play.play(learner, Rastrigin(2), horizon=5, trials=2)["regret"].shape
-        (2, 5)
+        >>> from paperlib.goucb import GP
+        >>> learner = GP(8, "modern", "EI")  # use it with ``play`` or ``Optimizer``; it needs BoTorch
+        >>> learner.candidates, learner.top, learner.steps
+        (256, 8, 50)
     """
 
     acquisition: str = fields.one_of(ACQUISITIONS)

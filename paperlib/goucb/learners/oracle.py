@@ -55,6 +55,7 @@ class LevenbergMarquardt:
         ValueError: a value is out of range.
 
     Examples:
+        >>> import torch
         >>> from paperlib.goucb import LevenbergMarquardt, TwoLayerNet
         >>> net, oracle = TwoLayerNet(hidden=1), LevenbergMarquardt(ridge=1e-6)
         >>> x = torch.tensor([[[-1.0], [0.0], [1.0]]], dtype=torch.float64)

@@ -32,6 +32,7 @@ class FunctionModel:
         ValueError: ``function`` is not a function (a module is not accepted), or ``count`` is below 1.
 
     Examples:
+        >>> import torch
         >>> from paperlib.goucb import FunctionModel
         >>> def paraboloid(w, x):
         ...     return w[0] - w[2] * (x - w[1]).square().sum()

@@ -75,6 +75,7 @@ class TwoLayerNet:
 
     Examples:
         >>> from paperlib.goucb import TwoLayerNet
+        >>> import torch
         >>> net = TwoLayerNet(hidden=2)
         >>> net.parameters(dim=3)
         11

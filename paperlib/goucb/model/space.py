@@ -165,6 +165,7 @@ class Category:
         ValueError: a value is out of range.
 
     Examples:
+        >>> import numpy as np
         >>> from paperlib.goucb import Category
         >>> loss = Category("loss", ["hinge", "log"])
         >>> loss.decode(np.array([0.2, 0.7]))

@@ -73,6 +73,7 @@ class SigmoidSum(Objective):
     """f1 = 25 s(sum_i x_i + 1) + 1 on [-5, 5]^d: the network whose parameters are all 1.
 
     Examples:
+        >>> import torch
         >>> from paperlib.goucb import SigmoidSum
         >>> problem = SigmoidSum(20)
         >>> round(problem.maximum, 6)
@@ -119,6 +120,7 @@ class Rastrigin(Objective):
     """f3 = -10 d + sum_i (10 cos(2 pi x_i) - x_i^2) on [-5, 5]^d, with the parentheses that the paper omits (E14).
 
     Examples:
+        >>> import torch
         >>> from paperlib.goucb import Rastrigin
         >>> Rastrigin(2).of(None, torch.tensor([[[0.0, 0.0], [5.0, 5.0]]])).tolist()
         [[0.0, -50.0]]
