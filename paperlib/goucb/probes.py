@@ -1,7 +1,7 @@
 """Probes for ``play`` that record the quantities needed by the figures and the theory.
 
-Probes read a state by field names: those of GO-UCB (x, y, w, w0, anchor, length, ratio, moved, rounds) or of any search (rounds). They
-read the state from which the round's point was selected, so w is w_t; w_0 is read at the end of the run.
+Probes read fields of a state by name. The fields belong to GO-UCB (x, y, w, w0, anchor, length, ratio, moved, rounds) or to any search
+(rounds). The state is the one before the round, so w is w_t; w_0 is read at the end of the run.
 Shapes: R trials, d dimensions, dw parameters.
 """
 

@@ -158,7 +158,7 @@ class TuRBO(Search):
         return take_arm(points, argmax_first(mean + (factor @ normal).squeeze(2)))
 
     def _candidates(self, state: TuRBOState, process: FittedProcess, draw: Draw) -> Tensor:
-        """Return points of the trust region around the best of the run, R x N x d. Some coordinates of each equal those of the best point."""
+        """Return points of the trust region around the best of the run, R x N x d. Each shares some coordinates with that best point."""
         dim = process.x.shape[2]
         best = take_arm(process.x, argmax_first(_seen(state)))
         # The region has volume L^d and is longer in coordinates where the function is smoother.

@@ -40,8 +40,6 @@ class FunctionModel:
         >>> w, x = torch.tensor([[5.0, 1.0, 2.0]]), torch.tensor([[[0.0], [1.0]]])
         >>> model.value(w, x).tolist()
         [[3.0, 5.0]]
-        >>> model.gradient(model.features(w, x)).shape
-        torch.Size([1, 2, 3])
     """
 
     function: Callable[[Tensor, Tensor], Tensor]

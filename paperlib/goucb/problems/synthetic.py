@@ -105,7 +105,7 @@ class StyblinskiTang(Objective):
     @property
     def maximum(self) -> float:
         """Maximum: d times the maximum over one coordinate, at the smallest root of 4 z^3 - 32 z + 5."""
-        # The function is separable, so its maximum is that of one coordinate, d times.
+        # The function is separable, and this root maximizes it over one coordinate.
         z = -2.903534027771177
         return -0.5 * self.dim * (z**4 - 16 * z**2 + 5 * z)
 
