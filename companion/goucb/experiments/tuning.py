@@ -125,7 +125,7 @@ def bend(
 def regret_curvature(
     found: Found, name: str, folds: int, first: tuple[int, int], last: tuple[int, int]
 ) -> stats.Interval:
-    """Return the regret of rounds ``last[0]``..``last[1]`` minus that of ``first[0]``..``first[1]``. It is below 0 if the regret curve is concave."""
+    """Return the regret of rounds ``last[0]``..``last[1]`` minus that of ``first[0]``..``first[1]``. It is below 0 if the regret curve flattens."""
     x = synthetic.between(found[name], *last) - synthetic.between(found[name], *first)
     return clustered({"": x}, folds, "mean difference")
 
