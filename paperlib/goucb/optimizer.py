@@ -50,6 +50,14 @@ class Found(NamedTuple):
 class Optimizer(shared.PaperOptimizer):
     """Maximize an expensive function of named dimensions with an ask/tell interface.
 
+    ::
+
+        search = Optimizer(Space([Real("rate", 1e-5, 1.0, log=True), Integer("depth", 1, 8)]))
+        for _ in range(30):
+            x = search.ask()
+            search.tell(x, f(**x))
+        search.recommend()
+
     Points are dicts that map names to values; a row of a pandas table is accepted, too. A failed evaluation is logged with its point, and the
     learner receives the lowest value observed so far in its place. The same seed and values give the same points. The policies do not depend
     on the unit or the origin of the values. Another ``learner`` may depend on them; its docstring then states this.
@@ -71,13 +79,12 @@ class Optimizer(shared.PaperOptimizer):
         ValueError: a value is out of range, or the learner does not store points and observed values.
 
     Examples:
-        >>> from paperlib.goucb import Integer, Optimizer, Real, Space
-        >>> search = Optimizer(Space([Real("rate", 1e-5, 1.0, log=True), Integer("depth", 1, 8)]))
-        >>> for _ in range(6):
-        ...     x = search.ask()
-        ...     search.tell(x, -abs(x["depth"] - 3) - x["rate"])
-        >>> len(search.log), sorted(search.recommend())
-        (6, ['depth', 'rate'])
+        >>> from paperlib.goucb import Category, Integer, Optimizer, Space
+        >>> search = Optimizer(Space([Integer("depth", 1, 8), Category("loss", ["hinge", "log"])]))
+        >>> search.observe([{"depth": 2, "loss": "log"}, {"depth": 5, "loss": "hinge"}], [0.5, 0.8])
+        >>> search.fail(search.ask(), "out of memory")
+        >>> search.recommend(), len(search.failures)
+        ({'depth': 5, 'loss': 'hinge'}, 1)
     """
 
     _OBSERVED = ("points", "answers")
