@@ -2,11 +2,13 @@
 
 They were declared before any run of this package, with the exceptions below. An earlier implementation had been run on the same problems with
 other seeds, so that these claims were declared with its numbers known:
+
 - C1 and C4 (p at most 0.012);
 - C5.f2 and C5.f3 (regret of TuRBO's last rounds is 0.87 of its average);
 - C6 (0.21, compared with 0.16, of EI's regret);
 - N1, N2 and N3 (N3 fails on f2 and f3: EI with today's prior is below GO-UCB);
 - N4 (-0.59 +- 0.32), N5 (worse) and N6, on six of the nine tuning tasks at T = 32.
+
 C2's ratio of standard deviations, C7 to C12, N7 and N8 were not known before. N9 was at first about the regret of both phases. That regret
 grows slower than T even for a learner that never learns, because n = sqrt(T). Short runs showed this, and N9 was then confined to Phase II
 before the runs that decide it.
@@ -30,6 +32,7 @@ by N1 stays near that point on f1 to f3), and the intervals of tuning (t-interva
 
 On 25 November 2026 claims that could not decide, or that counted one number more than once, were changed, with all numbers of the paper
 profile known:
+
 - C2.soon and C2.goucb were decided by 20 trials, of which one or two have nearly all the regret: 0.0756 [0.000531, 0.218]. They are now decided
   by a million draws of Phase I and GO-UCB's paired difference to them over 1000 trials. With 20 trials, too few would have a poor Phase I
   to show whether GO-UCB recovers from it. A first million draws, with other random numbers, had given 0.0551. With 20 paired trials of a
