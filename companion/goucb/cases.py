@@ -79,7 +79,8 @@ CASES = {
     "GO-UCB, function": ContractCase(
         practical(3, **_small | {"model": FunctionModel(paraboloid, 3)}), _f2, rounds=25
     ),
-    # The oracle and the radius that the theorems assume, on a network that satisfies the assumptions.
+    # The oracle and the radius that the theorems assume, on a network that satisfies the
+    # assumptions.
     "GO-UCB, proof": ContractCase(
         GOUCB(
             _reference.network,

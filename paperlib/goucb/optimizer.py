@@ -207,6 +207,8 @@ class Optimizer(shared.PaperOptimizer):
                 raise_invalid("answers", len(heard), f"more than n_init = {self.learner.n_init}")
             at = self._draw(self._now).uniform("recommend").item()
             return late[int(at * len(late))].x
+        # A failed evaluation has the lowest value in the model's data, and is not a candidate
+        # itself.
         score = self._predicted(self._points()).mean if how == "model" else [x.y for x in heard]
         answered = [i for i, entry in enumerate(heard) if entry.failure is None]
         return heard[max(answered, key=lambda i: score[i])].x
@@ -239,7 +241,8 @@ class Optimizer(shared.PaperOptimizer):
     def _take_up(self, path: str | os.PathLike, head: dict, arrays: dict[str, np.ndarray]) -> None:
         """Resume after loading: a point whose evaluation was pending at the save may be reported, and counts at the learner's own coordinates."""
         super()._take_up(path, head, arrays)
-        # Select the same point again, because one decoded value corresponds to many points of the cube.
+        # Select the same point again, because one decoded value corresponds to many points of the
+        # cube.
         self._now = self._choosing(self._now, None)
 
     def _choice(self, state: Any, context: Any, draw: Draw) -> tuple[Tensor, Any]:

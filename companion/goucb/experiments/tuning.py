@@ -49,7 +49,8 @@ def regrets(found: Found, folds: int) -> Found:
     lost = {}
     for name, trace in found.items():
         top = best[np.arange(len(trace.trials)) % folds, None]
-        # The recorded series "regret" is the sum of accuracies, because the best accuracy is unknown during a run.
+        # The recorded series "regret" is the sum of accuracies, because the best accuracy is
+        # unknown during a run.
         regret = {"regret": top * trace.rounds - trace["regret"], "simple": top - trace["best"]}
         lost[name] = dataclasses.replace(trace, series={**trace.series, **regret})
     return lost

@@ -159,7 +159,8 @@ class Replay:
         ridge, w0 = self.ridge, self.w[:, 0]
         eye = torch.eye(dw, dtype=self.w.dtype)
         Sigma = ridge * eye.expand(len(w0), -1, -1)
-        # Three right-hand sides: R_t of (5), sum g eta of Lemma B.3, and sum g (rho + eta) + lambda (w_0 - w*) of (13).
+        # Three right-hand sides: R_t of (5), sum g eta of Lemma B.3, and sum g (rho + eta) + lambda
+        # (w_0 - w*) of (13).
         sums = torch.stack([ridge * w0, 0 * w0, ridge * (w0 - self.truth)], 2)
         target = (self.g * self.w[:, :-1]).sum(2) + self.y - self.value
         eta = self.y - self.true

@@ -88,6 +88,7 @@ class Linearized:
     def score(self, surface: AcquisitionSurface, u: Tensor) -> Tensor:
         """Return a(u), R x N. ``u``: R x N x d."""
         model, w, x = surface.model, surface.w, surface.frame.native(u)
+        # The lower limit keeps the gradient of the root finite at width 0.
         width = surface.ellipsoid.square(model.features(w, x)).clamp(min=TINY).sqrt()
         return model.value(w, x) + surface.radius.unsqueeze(1) * width
 
@@ -108,6 +109,7 @@ class Linearized:
             normal = draw.normal("jitter", self.around, dim)
             points.append(best + surface.spread.unsqueeze(1) * normal)
         points.append(best)
+        # Normal points may leave the region, so all points are clipped to it.
         return torch.minimum(torch.maximum(torch.cat(points, 1), lo), hi)
 
 
@@ -134,7 +136,8 @@ class Sphere(Linearized):
         with torch.no_grad():
             copies = lambda part: part.repeat_interleave(N, 0)
             far = surface.ellipsoid
-            # Every point has its own w, so the ball is repeated N times and (trial, point) pairs act as trials.
+            # Every point has its own w, so the ball is repeated N times and (trial, point) pairs
+            # act as trials.
             far = far._replace(
                 features=copies(far.features), ridge=copies(far.ridge), factor=copies(far.factor)
             )
@@ -142,7 +145,8 @@ class Sphere(Linearized):
             w = best = center
             top = model.value(w, x.detach())
             for _ in range(self.turns):
-                # A maximizer on the ball's boundary is a fixed point of this step, with g taken at the maximizer itself.
+                # A maximizer on the ball's boundary is a fixed point of this step, with g taken at
+                # the maximizer itself.
                 features = model.features(w, x.detach())
                 toward = far.solve(features)
                 length = safe_sqrt(model.forward(features, toward)).clamp(min=TINY)

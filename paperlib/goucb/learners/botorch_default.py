@@ -76,6 +76,7 @@ class BoTorchDefault(AskTellLibrary):
         from botorch.acquisition import LogExpectedImprovement
         from gpytorch.mlls import ExactMarginalLogLikelihood
 
+        # BoTorch draws from torch's global generator, which must not change.
         with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
             # BoTorch warns of failed fits and maximizations, which it then retries by itself.
             warnings.simplefilter("ignore")

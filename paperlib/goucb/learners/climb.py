@@ -25,6 +25,7 @@ def adam_ascent(
     for _ in range(steps):
         with torch.enable_grad():
             at = x.detach().requires_grad_()
+            # Points are independent, so the gradient of the sum is the gradient of each.
             (gradient,) = torch.autograd.grad(objective(at).sum(), at)
         uphill, adam = adam.step(gradient)
         x = project(x + rate * uphill)

@@ -41,6 +41,7 @@ class Ellipsoid(NamedTuple):
             G = model.gradient(features)
             gram = torch.bmm(G.mT, G)
         diagonal = torch.eye(gram.shape[-1], dtype=gram.dtype, device=gram.device)
+        # ``cholesky_ex`` does not check for failure, because a check would wait for the device.
         factor = torch.linalg.cholesky_ex(gram + ridge.view(-1, 1, 1) * diagonal).L
         return cls(model, features, ridge, factor, dual)
 
@@ -49,7 +50,8 @@ class Ellipsoid(NamedTuple):
         model, ridge = self.model, self.ridge.unsqueeze(1)
         if self.dual:
             cross = model.inner(self.features, features)
-            # By the Woodbury identity, lambda g^T Sigma^{-1} g = ||g||^2 - ||L^{-1} G g||^2 with L L^T = lambda I + G G^T.
+            # By the Woodbury identity, lambda g^T Sigma^{-1} g = ||g||^2 - ||L^{-1} G g||^2 with L
+            # L^T = lambda I + G G^T.
             half = torch.linalg.solve_triangular(self.factor, cross, upper=False)
             return (model.norm2(features) - half.square().sum(1)) / ridge
         g = model.gradient(features)

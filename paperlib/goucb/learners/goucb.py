@@ -167,6 +167,7 @@ class GOUCB(Search):
         starts = self.oracle.starts(self.model, bounds.dim, draw)
         zero, count = torch.zeros(trials, **tkwargs), starts.new_zeros(trials, dtype=torch.int64)
         point = starts.new_zeros(trials, 1, bounds.dim)
+        # With ``refit`` the gradients are recomputed in each round, therefore none are stored.
         q = 0 if self.refit else self.model.features(starts[:, 0], point).shape[2]
         w = starts[:, 0]
         return GOUCBState(
@@ -179,6 +180,7 @@ class GOUCB(Search):
             Rows.empty(trials, q, **tkwargs),
             Rows.empty(trials, **tkwargs),
             zero,
+            # Without a trust region the half-width 2 covers the whole box from every incumbent.
             zero.unsqueeze(1) + (self.trust.first if self.trust else 2.0),
             count,
             count,
@@ -195,7 +197,8 @@ class GOUCB(Search):
         ellipsoid = self.ellipsoid(state, bounds)
         best = incumbent(state.x.view, state.y.view)
         lo, hi = (best - state.length).clamp(min=-1.0), (best + state.length).clamp(max=1.0)
-        # Perturbations of the incumbent get half the half-width of the trust region as standard deviation.
+        # Perturbations of the incumbent get half the half-width of the trust region as standard
+        # deviation.
         spread = state.length / 2
         if self.trust is None:
             lo, hi, spread = -torch.ones_like(best), torch.ones_like(best), 0 * spread + 0.1
@@ -303,6 +306,7 @@ class GOUCB(Search):
     def _resized(self, state: GOUCBState, before: GOUCBState, reward: Tensor) -> GOUCBState:
         trust, counts = self.trust, (before.successes, before.failures)
         limits = trust.successes, trust.failures
+        # The best value before this round and the new one are compared in the user's units.
         factor, successes, failures = resize_factor(
             before.y.view, reward, trust.gain, counts, limits
         )

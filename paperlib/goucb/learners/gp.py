@@ -82,7 +82,8 @@ class GaussianProcess(Search, ABC):
 
         x, frame = state.x.view, self._frame(bounds)
         box = Bounds.cube(bounds.dim, dtype=x.dtype, device=x.device)
-        # Force Cholesky at every size; it adds jitter if points coincide, and the warning about that is expected.
+        # Force Cholesky at every size; it adds jitter if points coincide, and the warning about
+        # that is expected.
         with max_cholesky_size(MOST), warnings.catch_warnings():
             warnings.simplefilter("ignore", NumericalWarning)
             value = self.criterion(self.fitted(state, bounds))
@@ -114,9 +115,12 @@ class GaussianProcess(Search, ABC):
         steps = 200 if self.prior == "legacy-raw" else 100
         with torch.enable_grad():
             density = ExactMarginalLogLikelihood(model.likelihood, model)
+            # Every fit starts at the same values, so that a state does not have to store
+            # hyper-parameters.
             adam = torch.optim.Adam(model.parameters(), LEARNING_RATE)
             for _ in range(steps if self.fit_steps is None else self.fit_steps):
                 adam.zero_grad()
+                # The trials are independent, so the gradient of the sum is the gradient of each.
                 density(model(*model.train_inputs), model.train_targets).sum().neg().backward()
                 adam.step()
         return model.eval().requires_grad_(False)
@@ -145,7 +149,8 @@ class GaussianProcess(Search, ABC):
         """Return the initial points of the search, R x N x d in [-1, 1]^d."""
         x, y = state.x.view, state.y.view
         points = 2 * draw.uniform("candidates", self.candidates, x.shape[2]) - 1
-        # BoTorch's default search has no points around the incumbent. With an uninformative process, such points alone
+        # BoTorch's default search has no points around the incumbent. With an uninformative
+        # process, such points alone
         # turn random search into repeating the incumbent.
         if self.prior != "modern" or self.around == 0:
             return points
@@ -248,9 +253,11 @@ class GPOptimizeAcqf(Search):
         seeds = (draw.uniform("library") * 2**31).long().tolist()
         points = []
         with max_cholesky_size(MOST), warnings.catch_warnings(), torch.enable_grad():
-            # BoTorch warns that the acquisition has equal values; this learner exists to show this case.
+            # BoTorch warns that the acquisition has equal values; this learner exists to show this
+            # case.
             warnings.simplefilter("ignore")
-            # Each trial has its own model, because the search amplifies rounding differences of a batched fit.
+            # Each trial has its own model, because the search amplifies rounding differences of a
+            # batched fit.
             for x, y, seed in zip(state.x.view, state.y.view, seeds):
                 own = History(Rows.of(x[None]), Rows.of(y[None]), state.rounds)
                 acquisition = self.gp.criterion(self.gp.fitted(own, bounds))
@@ -296,6 +303,8 @@ class QLogNEI(GaussianProcess):
         value = qLogNoisyExpectedImprovement(
             model, model.train_inputs[0], sampler, prune_baseline=False
         )
+        # BoTorch forms a joint distribution of each point with all observations; parts bound its
+        # memory.
         return lambda points: torch.cat([value(part) for part in points.split(AT_ONCE)])
 
 
@@ -336,7 +345,8 @@ def _modern(x: Tensor) -> tuple[Module, Module]:
     from gpytorch import kernels, likelihoods, priors
 
     batch, dim = x.shape[:1], x.shape[2]
-    # Longer lengthscales in more dimensions keep typical distances, which grow with sqrt(d), at the same scaled size.
+    # Longer lengthscales in more dimensions keep typical distances, which grow with sqrt(d), at the
+    # same scaled size.
     center = math.sqrt(2) + math.log(dim) / 2
     kernel = kernels.RBFKernel(
         ard_num_dims=dim,

@@ -80,6 +80,7 @@ class LevenbergMarquardt:
         """Return the best of S fits. ``x``: R x N x d; ``y``: R x N; ``starts``: R x S x dw; ``ridge``: a number or R."""
         S = starts.shape[1]
         copies = lambda part: part.repeat_interleave(S, 0)
+        # The S starts run as S trials with the same data.
         ridge = copies(ridge) if isinstance(ridge, Tensor) else ridge
         start = starts.flatten(0, 1)
         w, objective = self._descend(model, copies(x), copies(y), start, start, ridge, self.steps)
@@ -97,23 +98,28 @@ class LevenbergMarquardt:
         """Return the parameters and the objective after ``steps`` steps."""
         rho = w.new_zeros(len(w)) + (ridge if self.ridge is None else self.ridge)
         value, objective = self._objective(model, x, y, w, anchor, rho)
+        # The damping restarts at 1 in every call, so that a state does not have to store it.
         damping = torch.ones_like(rho)
         diagonal = torch.eye(x.shape[1], dtype=x.dtype, device=x.device)
+        # The number of steps is fixed, because a stopping test would need values on the host.
         for _ in range(steps):
             J = model.features(w, x)
             v = model.adjoint(J, y - value) + rho.unsqueeze(1) * (anchor - w)
             k = rho + damping
-            # Solve (k I + J^T J)^{-1} v with the matrix inversion lemma: the system is N x N instead of dw x dw.
+            # Solve (k I + J^T J)^{-1} v with the matrix inversion lemma: the system is N x N
+            # instead of dw x dw.
             factor = torch.linalg.cholesky_ex(model.inner(J, J) + k.view(-1, 1, 1) * diagonal).L
             half = torch.cholesky_solve(model.forward(J, v).unsqueeze(2), factor).squeeze(2)
             moved = w + (v - model.adjoint(J, half)) / k.unsqueeze(1)
             new_value, new_objective = self._objective(model, x, y, moved, anchor, rho)
-            # Reject a decrease within rounding error, because accepting it would depend on the last bit.
+            # Reject a decrease within rounding error, because accepting it would depend on the last
+            # bit.
             better = new_objective < objective * (1 - ROUNDING)
             row = better.unsqueeze(1)
             w, value = torch.where(row, moved, w), torch.where(row, new_value, value)
             objective = torch.where(better, new_objective, objective)
-            # The limits are absolute, like the ridge, because the observed values are standardized for the model.
+            # The limits are absolute, like the ridge, because the observed values are standardized
+            # for the model.
             damping = torch.where(better, damping / 3, damping * 4).clamp(1e-12, 1e12)
         return w, objective
 
@@ -164,6 +170,7 @@ class GradientDescent:
         w = starts[:, 0]
         for _ in range(self.steps):
             error = model.value(w, x) - y
+            # The gradient of the mean squared error.
             w = w - (2 * self.rate / x.shape[1]) * model.adjoint(model.features(w, x), error)
         return Fit(w, starts[:, 0])
 
@@ -202,6 +209,7 @@ class BoxLeastSquares:
 
     def first(self, model: Model, x: Tensor, y: Tensor, starts: Tensor, ridge: Any) -> Fit:
         """Return the fit with the lowest sum of squares. ``starts``: R x S x dw; ``ridge`` is ignored. SciPy needs the values on the host."""
+        # A meta tensor has a shape and no values, so there is nothing to fit.
         if x.device.type == "meta":
             return Fit(starts[:, 0], starts[:, 0])
         found, anchors = [], []
@@ -224,7 +232,8 @@ class BoxLeastSquares:
             return float(error.square().sum()), gradient.cpu().numpy()
 
         box = [(self.lo, self.hi)] * len(start)
-        # gtol is absolute, because the theorems fix the scale: W is [0, 1]^dw, and observations have the size of f.
+        # gtol is absolute, because the theorems fix the scale: W is [0, 1]^dw, and observations
+        # have the size of f.
         tight = {"maxiter": 5000, "ftol": 1e-15, "gtol": 1e-10}
         return minimize(
             loss, start.cpu().numpy(), jac=True, method="L-BFGS-B", bounds=box, options=tight

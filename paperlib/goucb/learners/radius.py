@@ -83,6 +83,7 @@ class Printed(_Blind):
 
     def root(self, known: RadiusInputs, ellipsoid: Ellipsoid) -> Tensor:
         """Return sqrt(beta_{t+1}), R."""
+        # The paper counts queries from 1, ``known.t`` from 0.
         beta = self.beta(known.t + 1, known.T, known.w0.shape[1])
         return torch.full_like(ellipsoid.ridge, beta**0.5)
 
@@ -133,6 +134,7 @@ class Simulated:
         root = root + ellipsoid.ridge.sqrt() * at_start
         if t == 0:
             return root
-        # Taylor remainder of (13): |rho_i| <= C_h / 2 ||w_i - w*||^2, and Cauchy-Schwarz gives sqrt(t S_t).
+        # Taylor remainder of (13): |rho_i| <= C_h / 2 ||w_i - w*||^2, and Cauchy-Schwarz gives
+        # sqrt(t S_t).
         S = ellipsoid.square(ellipsoid.features).sum(1)
         return root + self.curvature / 2 * known.farthest * (t * S).sqrt()

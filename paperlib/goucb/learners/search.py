@@ -100,6 +100,8 @@ def resize_factor(
     successes = torch.where(better, counts[0] + 1, zero)
     failures = torch.where(better, zero, counts[1] + 1)
     grow, shrink = successes >= limits[0], failures >= limits[1]
+    # The factor is 2 after enough successes, 1/2 after enough failures, else 1. A change resets its
+    # counter.
     factor = 1.0 + grow.to(y.dtype) - shrink.to(y.dtype) / 2
     return factor, successes.where(~grow, zero), failures.where(~shrink, zero)
 

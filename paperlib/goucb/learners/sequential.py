@@ -44,6 +44,8 @@ class AskTellLibrary(Search, ABC):
         x, (mean, sd) = state.x.view, mean_and_std(state.y.view)
         y = (state.y.view - mean) / sd
         seeds = (draw.uniform("library") * 2**31).long().tolist()
+        # ``play`` and ask/tell run learners without gradients, which some libraries need for their
+        # fits.
         with torch.enable_grad():
             points = [self.ask(*trial) for trial in zip(x.cpu(), y.cpu(), seeds)]
         return torch.tensor(points, dtype=x.dtype, device=x.device).clamp(-1.0, 1.0)

@@ -20,7 +20,8 @@ from .climb import adam_ascent
 from .search import Search, check_increasing, draw_uniform, resize_factor, unit_of_evaluations
 
 PERTURBED = 20  # average number of coordinates in which a candidate differs from the center
-# Ranges and jitter are absolute, because points are in the unit cube and observed values are standardized.
+# Ranges and jitter are absolute, because points are in the unit cube and observed values are
+# standardized.
 LENGTHSCALE = 0.005, 2.0, 0.5  # lower end, upper end, initial value
 SCALE = 0.05, 20.0, 1.0
 NOISE = 5e-4, 0.2, 0.005
@@ -114,7 +115,8 @@ class TuRBO(Search):
         point = draw_uniform(bounds, draw)
         if state.rounds >= self.n_init:
             fresh = (state.rounds - state.begun < self.n_init).unsqueeze(1)
-            # Trials restart at different rounds, so both points are computed and each trial takes its own.
+            # Trials restart at different rounds, so both points are computed and each trial takes
+            # its own.
             point = torch.where(fresh, point, 2 * self._sampled(state, draw) - 1)
         return bounds.native(point), state
 
@@ -154,6 +156,7 @@ class TuRBO(Search):
         noise = process.noise if self.noisy else torch.full_like(process.noise, JITTER)
         covariance.diagonal(dim1=1, dim2=2).add_(noise)
         factor = torch.linalg.cholesky_ex(covariance).L
+        # Thompson sampling: one sample of the joint posterior at all candidates.
         normal = draw.normal("ts normal", points.shape[1]).unsqueeze(2)
         return take_arm(points, argmax_first(mean + (factor @ normal).squeeze(2)))
 
@@ -170,6 +173,7 @@ class TuRBO(Search):
         shift = draw.uniform("sobol shift", dim).unsqueeze(1)
         sobol = torch.quasirandom.SobolEngine(dim).draw(count, dtype=shift.dtype).to(shift.device)
         points = lo + (hi - lo) * ((sobol + shift) % 1)
+        # With few dimensions all coordinates are perturbed.
         if dim <= PERTURBED:
             return points
         moved = draw.uniform("ts mask", count, dim) < PERTURBED / dim
@@ -209,11 +213,13 @@ def condition(raw: Tensor, x: Tensor, y: Tensor, live: Tensor) -> FittedProcess:
         live: R x t, 1 or 0.
     """
     low, high, _ = _ranges(x)
+    # The sigmoid keeps each hyper-parameter within its range.
     found = low + (high - low) * torch.sigmoid(raw[:, :-1])
     lengthscale, scale, noise = found.split([x.shape[2], 1, 1], 1)
     mean, both = raw[:, -1:], live.unsqueeze(2) * live.unsqueeze(1)
     covariance = both * scale.unsqueeze(2) * _kernel(x, x, lengthscale)
-    # Masked observations get a unit diagonal and no covariance, so they have no effect on the posterior.
+    # Masked observations get a unit diagonal and no covariance, so they have no effect on the
+    # posterior.
     covariance = covariance + torch.diag_embed(noise * live + (1 - live))
     factor = torch.linalg.cholesky_ex(covariance).L
     rest = (live * (y - mean)).unsqueeze(2)

@@ -137,6 +137,8 @@ class TwoLayerNet:
     def inner(self, features: Tensor, others: Tensor) -> Tensor:
         """Return g^T g' = (x^T x' + 1) a^T a' + s^T s' + 1, R x N x M."""
         (x, a, s), (y, b, t) = self._parts(features), self._parts(others)
+        # Every factor is an inner product over d or h numbers, so the gradient of dw numbers is
+        # never formed.
         return (torch.bmm(x, y.mT) + 1) * torch.bmm(a, b.mT) + torch.bmm(s, t.mT) + 1
 
     def norm2(self, features: Tensor) -> Tensor:
@@ -193,7 +195,8 @@ class TwoLayerNet:
         blocks = x.new_zeros(*s.shape, dim + 2, dim + 2)
         blocks[..., :-1, :-1] = second[..., None, None] * bar.unsqueeze(-1) * bar.unsqueeze(-2)
         blocks[..., :-1, -1] = blocks[..., -1, :-1] = first.unsqueeze(-1) * bar
-        # The parameter vector is ordered by layer, not by unit, so each block is scattered to its positions.
+        # The parameter vector is ordered by layer, not by unit, so each block is scattered to its
+        # positions.
         unit = torch.arange(h).unsqueeze(1)
         at = torch.cat([unit * dim + torch.arange(dim), unit + h * dim, unit + h * dim + h], 1)
         H = x.new_zeros(*s.shape[:2], self.parameters(dim), self.parameters(dim))

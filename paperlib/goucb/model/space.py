@@ -89,6 +89,7 @@ class Real:
             ValueError: ``x`` is not a number between ``lo`` and ``hi``.
         """
         x = _plain(x)
+        # A value that was rounded to float32 may be slightly outside the range.
         single = SINGLE * max(abs(self.lo), abs(self.hi))
         plain_number = isinstance(x, (int, float)) and not isinstance(x, bool)
         if plain_number and self.lo - single <= x <= self.hi + single:
@@ -217,6 +218,7 @@ class Category:
         if found.count(True) != 1:
             more = ", ..." if len(self.options) > SHOWN else ""
             raise_invalid(self.name, x, ", ".join(map(repr, self.options[:SHOWN])) + more)
+        # k / (k + 1) for the option itself, and k / (2 (k + 1)) for the others.
         return (1 + np.array(found, float)) * self.size / (2 * (self.size + 1))
 
 

@@ -65,6 +65,7 @@ class Objective:
         if wants != "reward":
             raise_invalid("wants", wants, "reward")
         f = self.value(instance, x)
+        # The learner observes f with noise; the regret is computed without noise.
         return f + self.noise * draw.normal("reward"), instance.best - f
 
 
@@ -180,6 +181,8 @@ class Teacher(Objective):
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> BoxInstance:
         """Draw the parameters and search for f*."""
         net, k = self.network, self.inputs
+        # Only the active inputs have weights, so the same draw gives the same function for any
+        # ``dim``.
         w = net.start(draw.normal("teacher", net.parameters(k)), k, self.gain)
         x = self._ascend(w, 2 * draw.uniform("teacher starts", self.starts, k) - 1)
         return BoxInstance(Bounds.cube(self.dim, **tkwargs), net.value(w, x).amax(1), w)
@@ -189,6 +192,7 @@ class Teacher(Objective):
         net = self.network
         adam = Adam.begun(x)
         for step in range(1, self.steps + 1):
+            # Every start has its own Adam averages and its own projection onto the box.
             uphill, adam = adam.step(net.slope(w, x), 1e-12)
             x = (x + 0.1 * (1 - step / self.steps) * uphill).clamp(-1.0, 1.0)
         return x

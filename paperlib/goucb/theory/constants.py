@@ -42,7 +42,8 @@ class Extreme(NamedTuple):
 
 
 def _largest(f) -> Extreme:
-    # A grid finds the interval of the global maximum, because the function may have several local ones.
+    # A grid finds the interval of the global maximum, because the function may have several local
+    # ones.
     z = np.linspace(-WIDE, WIDE, 80001)
     i = int(np.clip(np.argmax(f(z)), 1, len(z) - 2))
     near = (z[i - 1], z[i + 1])
@@ -162,6 +163,7 @@ def risk_bound(c: Constants, n: float) -> float:
     eps = 2 * c.value / (n * c.slope * math.sqrt(c.parameters))
     # Logarithm of the number of cells that cover W.
     cells = c.parameters * math.log(math.ceil(c.side / eps))
+    # Each of three events has probability delta / 6, by a union bound over the cells.
     L, e = math.log(6 / c.delta) + cells, c.value / n
     b = 2 * c.noise * math.sqrt(2 * L * n) * e
     b += 2 * e * n * c.noise * math.sqrt(2 * math.log(12 * n / c.delta))
@@ -219,7 +221,9 @@ class Proof(NamedTuple):
 def _localized(c: Constants, start2: float, T: float, ridge: float) -> Proof:
     growth = float(potential(c.parameters, c.slope, T, ridge))
     log, S = growth + 2 * math.log(2 / c.delta), min(T, c.parameters, growth)
+    # R^2 of the localization: ||w_t - w*|| <= R in all rounds.
     far2 = 6 * (start2 + c.noise**2 * log / ridge)
+    # The Taylor remainder of (13), with ||w_i - w*|| <= R.
     taylor = c.curvature**2 * far2**2 * T * S / 4
     beta = 3 * (c.noise**2 * log + ridge * start2 + taylor)
     return Proof(start2, ridge, far2, S, beta, growth)
