@@ -26,7 +26,7 @@ The paper repeats each run 5 times. With 5 runs a two-sided signed-rank test can
 folds with several designs each, and only folds count as independent. Paired trials share their points of Phase I and their noise. Holm's
 correction is over the comparisons of one claim.
 
-The following were changed after runs on which some of them are judged had been read, to test what the sentence says: C5 (all five, where
+The following were changed after runs on which some of them are judged had been read, to test the sentence itself: C5 (all five, where
 it was the smallest ratio), C2's flat rounds (the 8 after t = 22, where there were 9), C2.soon (new), N6 (without GO-UCB as printed, which
 by N1 stays near that point on f1 to f3), and the intervals of tuning (t-intervals, because a bootstrap over five folds covered 84 %).
 
@@ -46,7 +46,7 @@ profile known:
 - N8 compared one trial of BoTorch with GO-UCB's share of 20 trials at once (266). N8.single has one trial on both sides. The ratio of the medians
   was known to be about 27. The threshold 20 stays.
 
-On 26 November 2026 C12 came to count as ours, because the paper states it about a bound. Its test is unchanged. The sentence of N11 stated
+On 26 November 2026 C12 was reclassified as our claim, because the paper states it about a bound. Its test is unchanged. The sentence of N11 stated
 that the three methods choose the same points with BoTorch's own search. The run of the paper profile gave a fraction of 0.257, and the
 sentence now asks how often they do. N11 is reported, before and after.
 """

@@ -51,7 +51,7 @@ def permute_units(w: Any, hidden: int, order: Sequence[int], flips: Sequence[boo
 
 
 def equivalents(w: Any, hidden: int) -> np.ndarray:
-    """Return all 2^h h! parameters of the same network as rows, w first. Use it only for few units."""
+    """Return all 2^h h! parameters of the same network as rows, w first, for example 8 rows for h = 2. Use it only for few units."""
     signs = list(itertools.product([False, True], repeat=hidden))
     orders = itertools.permutations(range(hidden))
     return np.stack([permute_units(w, hidden, order, flips) for order in orders for flips in signs])

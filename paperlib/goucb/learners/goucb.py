@@ -38,7 +38,7 @@ class TrustRegion:
     """Trust region of GO-UCB: a cube around the incumbent that grows after successes and shrinks after failures, clipped to the box.
 
     Source: the rule is from Eriksson et al., "Scalable Global Optimization via Local Bayesian Optimization" (2019); the sizes are our
-    choice. Lengths are half-widths, in units of half a side of the box.
+    choice. Lengths are half-widths, in units of half a side of the box. For example, 0.2 is a region with a fifth of the box's side.
 
     Attributes:
         first: initial half-width.

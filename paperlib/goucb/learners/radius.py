@@ -65,6 +65,7 @@ class Constant(_Blind):
 class Printed(_Blind):
     """The paper's radius in its experiments: beta_t = dw^3 F^4 t / T for t = 1..T.
 
+    For example, for f1 (dw = 551, F = 26) beta_T is 7.6e13, and the ball constraint is never active.
     Source: Liu & Wang (2023), Appendix D.1, which drops the two terms of (7) without t (E13).
 
     Attributes:

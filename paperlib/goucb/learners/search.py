@@ -119,8 +119,8 @@ def incumbent(x: Tensor, y: Tensor) -> Tensor:
 def mean_and_std(y: Tensor, first: int | None = None) -> tuple[Tensor, Tensor]:
     """Return mean and standard deviation (ddof 1) of the observed values, or of the ``first`` of them, R x 1 each. ``y``: R x t.
 
-    If these values are equal, the distance from their mean to the first later value that differs replaces the standard deviation. While no
-    value differs, ``unit_of_evaluations`` applies.
+    If these values are equal, the distance from their mean to the first later value that differs replaces the standard deviation. For
+    example, the values 1, 1, 3 with ``first=2`` have the mean 1 and the unit 2. While no value differs, ``unit_of_evaluations`` applies.
     """
     seen, later = y[:, :first], y[:, y.shape[1] if first is None else first :]
     mean = seen.mean(1, keepdim=True)

@@ -2,7 +2,7 @@
 
 A model is a frozen dataclass that a learner holds as a field. Its gradient in w is stored as ``features``, q numbers per point. Inner
 products, g^T v and sum q_i g_i are computed from the features, without forming the gradient. For the network q = d + 2 h, while the
-gradient has h d + 2 h + 1 numbers.
+gradient has h d + 2 h + 1 numbers. For example, with d = 20 and h = 25 these are 70 and 551 numbers.
 
 Source: Liu & Wang (2023), Section 3.1 and Appendix D.1.
 Shapes: R trials, N points, d dimensions, h hidden units, dw parameters, q features. Parameters in the order W1 by rows (h d), b1 (h),

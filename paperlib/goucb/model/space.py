@@ -40,7 +40,7 @@ class Real:
         name: name of the dimension.
         lo: smallest value; above 0 with ``log``.
         hi: largest value, above ``lo``.
-        log: whether the dimension is searched on a logarithmic scale.
+        log: whether the dimension is searched on a logarithmic scale, for example for a learning rate between 1e-5 and 1.
 
     Raises:
         ValueError: a value is out of range.
