@@ -72,11 +72,11 @@ class Linearized:
 
     Examples:
         >>> from paperlib import play
-        >>> from paperlib.goucb import Linearized, Rastrigin, algorithm1
-        >>> cheap = Linearized(candidates=16, around=4, top=2, steps=5)
-        >>> trace = play.play(algorithm1(3, acquisition=cheap), Rastrigin(2), horizon=6, trials=2)
-        >>> trace["regret"].shape
-        (2, 6)
+        >>> from paperlib.goucb import LevenbergMarquardt, Linearized, Rastrigin, TwoLayerNet, algorithm1
+        >>> search = Linearized(candidates=8, around=4, top=1, steps=3)
+        >>> learner = algorithm1(3, TwoLayerNet(3), oracle=LevenbergMarquardt(1, 5), acquisition=search)
+        >>> play.play(learner, Rastrigin(2), horizon=5, trials=2)["regret"].shape
+        (2, 5)
     """
 
     candidates: int = fields.size(128)
@@ -122,6 +122,12 @@ class Sphere(Linearized):
 
     Attributes:
         turns: >= 1, iterations.
+
+    Examples:
+        >>> from paperlib.goucb import Sphere, algorithm1
+        >>> learner = algorithm1(8, acquisition=Sphere(turns=30))
+        >>> learner.acquisition
+        Sphere(turns=30)
     """
 
     turns: int = fields.size(60)
@@ -170,6 +176,11 @@ class Joint:
 
     Raises:
         ValueError: a value is out of range, or the start is unknown.
+
+    Examples:
+        >>> from paperlib.goucb import Joint, literal
+        >>> literal(5, value_bound=26.0, start="uniform").acquisition == Joint(start="uniform")
+        True
     """
 
     steps: int = fields.size(2000)

@@ -98,6 +98,11 @@ class MAPSAAS(BoTorchDefault):
 
     Raises:
         ValueError: a value is out of range.
+
+    Examples:
+        >>> from paperlib.goucb import MAPSAAS
+        >>> MAPSAAS(4, models=2).restarts
+        10
     """
 
     models: int = fields.size(4)

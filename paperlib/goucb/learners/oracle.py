@@ -144,6 +144,12 @@ class GradientDescent:
 
     Raises:
         ValueError: a value is out of range, or the start is unknown.
+
+    Examples:
+        >>> from paperlib.goucb import GradientDescent
+        >>> oracle = GradientDescent()
+        >>> oracle.rate, oracle.steps
+        (1e-11, 2000)
     """
 
     rate: float = fields.positive(1e-11)
@@ -192,6 +198,11 @@ class BoxLeastSquares:
 
     Raises:
         ValueError: a value is out of range.
+
+    Examples:
+        >>> from paperlib.goucb import BoxLeastSquares
+        >>> BoxLeastSquares().lo, BoxLeastSquares().hi
+        (0.0, 1.0)
     """
 
     lo: float = fields.number(0.0)

@@ -52,6 +52,11 @@ class Constant(_Blind):
 
     Raises:
         ValueError: kappa is below 0.
+
+    Examples:
+        >>> from paperlib.goucb import Constant, practical
+        >>> practical(8, kappa=0.5).radius == Constant(0.5)
+        True
     """
 
     kappa: float | Tensor = fields.nonnegative(0.2, by_trial=True)
@@ -73,6 +78,12 @@ class Printed(_Blind):
 
     Raises:
         ValueError: F is not above 0.
+
+    Examples:
+        >>> from paperlib.goucb import Printed
+        >>> radius = Printed(value_bound=26.0)
+        >>> f"{radius.beta(t=1, T=25, dw=551):.3e}"
+        '3.058e+12'
     """
 
     value_bound: float = fields.positive(most=1000000.0)

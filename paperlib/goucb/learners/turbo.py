@@ -82,9 +82,9 @@ class TuRBO(Search):
     Examples:
         >>> from paperlib import play
         >>> from paperlib.goucb import Rastrigin, TuRBO
-        >>> learner = TuRBO(3, candidates=16, fit_steps=3)
-        >>> play.play(learner, Rastrigin(2), horizon=8, trials=2)["regret"].shape
-        (2, 8)
+        >>> learner = TuRBO(3, candidates=16, fit_steps=2)
+        >>> play.play(learner, Rastrigin(2), horizon=6, trials=2)["regret"].shape
+        (2, 6)
     """
 
     n_init: int = fields.size()
