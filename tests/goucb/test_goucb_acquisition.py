@@ -21,12 +21,8 @@ F64 = torch.float64
 NET = TwoLayerNet(2)
 BOX = Bounds.of([-2.0, -1.0], [4.0, 2.0])
 RIDGE = 0.3
-STEADY = [
-    [-0.9, 0.8],
-    [-0.64, -0.3],
-    [-0.58, 0.35],
-    [-0.78, 0.05],
-]  # points at which the steps do not alternate
+# Points at which the steps do not alternate.
+STEADY = [[-0.9, 0.8], [-0.64, -0.3], [-0.58, 0.35], [-0.78, 0.05]]
 
 
 def surface(kappa=1.0):

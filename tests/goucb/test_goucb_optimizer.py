@@ -234,9 +234,8 @@ def test_what_is_no_finite_number_is_a_failed_evaluation(y, before):
     (failure,) = search.failures
     assert failure.action == x and failure.round == before + 1 and failure.reason
     assert search.log[-1] == (x, None, failure.reason) and len(search.log) == before + 1
-    assert search.rounds == (
-        before + 1 if before else 0
-    )  # before the first value there is no lowest value to pass on
+    # Before the first value there is no lowest value to pass on.
+    assert search.rounds == (before + 1 if before else 0)
     if before:
         assert search.state.y.view[0, -1] == min(entry.y for entry in search.log[:-1])
     follow(search, 3)

@@ -30,9 +30,8 @@ BOX = Bounds.of([-1.0, 2.0], [3.0, 2.5])
 SIZES = {
     "model": TwoLayerNet(2),
     "oracle": LevenbergMarquardt(2, 10, 3),
-    "acquisition": Linearized(
-        16, 4, 2, 0
-    ),  # without Adam steps, the best initial point is selected
+    # Without Adam steps, the best initial point is selected.
+    "acquisition": Linearized(16, 4, 2, 0),
 }
 TRUST = TrustRegion(0.3, 0.1, 1.0, successes=2, failures=2)
 N, ROUNDS = 3, 11

@@ -502,9 +502,8 @@ def test_what_cannot_be_had_is_left_out_by_name(monkeypatch):
     problems, notes = choose(tasks, "auto")
     assert problems == {"breast.perceptron": Tuning("breast_cancer", "perceptron")}
     left = "left out: the file of australian could not be had"
-    assert (
-        notes == dict.fromkeys(tasks[1:], left) and len(asked) == 2
-    )  # each file is requested once
+    # Each file is requested once.
+    assert notes == dict.fromkeys(tasks[1:], left) and len(asked) == 2
     with pytest.raises(FileNotFoundError):
         choose(tasks, "real")
     monkeypatch.setattr(datasets, "fetch", asked.append)

@@ -43,12 +43,8 @@ def smaller(learner):
 
 POLICY = {f"policy {name}": smaller(policy_learner(name, 4)) for name in POLICIES}
 LEARNERS = {name: case.learner for name, case in CASES.items()} | POLICY
-SECONDS = (
-    "BoTorch, default",
-    "GO-UCB, function",
-    "MAP-SAAS",
-    "scikit-optimize",
-)  # 3 to 9 s per run
+# Learners that take 3 to 9 s per run.
+SECONDS = ("BoTorch, default", "GO-UCB, function", "MAP-SAAS", "scikit-optimize")
 
 
 def with_each(*values):

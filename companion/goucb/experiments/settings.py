@@ -17,11 +17,8 @@ from paperlib.goucb.learners.turbo import TuRBO
 from paperlib.goucb.problems.synthetic import Rastrigin, SigmoidSum, StyblinskiTang, Teacher
 
 PAPER = ["GO-UCB", "GP-UCB, raw", "GP-EI, raw", "GP-PI, raw", "TuRBO-1"]  # the paper's five methods
-OWN = [
-    "GP-UCB, optimize_acqf",
-    "GP-EI, optimize_acqf",
-    "GP-PI, optimize_acqf",
-]  # with BoTorch's search
+# GP-UCB, GP-EI and GP-PI (raw) with BoTorch's search.
+OWN = ["GP-UCB, optimize_acqf", "GP-EI, optimize_acqf", "GP-PI, optimize_acqf"]
 CONTROLS = ["repeat-best", "uniform"]
 SECOND = [
     "GO-UCB, practical",
@@ -32,10 +29,8 @@ SECOND = [
     "GP-PI, modern",
 ]
 RIVALS = ["GP-EI, scaled", "GP-EI, modern", "GP-PI, modern", "GP-UCB, modern"]
-TWINS = {
-    "GO-UCB": "repeat-best",
-    "GO-UCB, uniform start": "uniform",
-}  # the control that each nearly equals
+# The control that each of these methods nearly equals.
+TWINS = {"GO-UCB": "repeat-best", "GO-UCB, uniform start": "uniform"}
 PACKAGES = {"TPE": "optuna", "scikit-optimize": "scikit-optimize"}  # in the extra "optimizers"
 MODULES = {  # of the packages that the baselines use
     "botorch": "botorch",
@@ -44,20 +39,16 @@ MODULES = {  # of the packages that the baselines use
     "optuna": "optuna",
     "scikit-optimize": "skopt",
 }
-ALONG = [
-    "GO-UCB, practical",
-    "GP-EI, modern",
-    "uniform",
-]  # learners in the figure over the dimension
+# The learners in the figure over the dimension.
+ALONG = ["GO-UCB, practical", "GP-EI, modern", "uniform"]
 
 
 class Size(NamedTuple):
     """Sizes of the internal optimizers, which the quick profile reduces."""
 
     ascent: int = 2000  # steps of the literal ascent; steps times step size is 0.2
-    fit: int | None = (
-        None  # steps of a GP's fit and of its acquisition's maximization; None: the learner's default
-    )
+    # Steps of a GP's fit and of its acquisition's maximization; None: the learner's default.
+    fit: int | None = None
     candidates: int | None = None  # candidates of TuRBO; None: min(100 d, 5000)
 
 

@@ -266,7 +266,7 @@ class GOUCB(Search):
         return Ellipsoid.of(self.model, features, self._lambda(state), state.w.shape[1])
 
     def predict(self, state: GOUCBState, bounds: Bounds, x: Tensor) -> tuple[Tensor, Tensor]:
-        """f_x(w_t) and the bonus sqrt(beta_t) u_t(x) in the user's units, R x N each. ``x``: R x N x d, of the box.
+        """Return f_x(w_t) and the bonus sqrt(beta_t) u_t(x) in the user's units, R x N each. ``x``: R x N x d, points of the box.
 
         Raises:
             ValueError: fewer than ``n_init`` observations.

@@ -46,7 +46,7 @@ class GaussianProcess(Search, ABC):
 
     Attributes:
         n_init: n >= 1, points of Phase I; your own observations count towards it.
-        prior: "legacy-raw": BoTorch's default before 2024, on unscaled points and observed values, so that the result depends on their units;
+        prior: "legacy-raw": BoTorch's default before version 0.12 (2024), on unscaled points and observed values, so that the result depends on their units;
             "legacy-scaled": the same prior on the unit cube and standardized values; "modern": on the same scaled data, the
             dimension-scaled prior of Hvarfner et al., "Vanilla Bayesian Optimization Performs Great in High Dimensions" (2024).
         fit_steps: >= 0, Adam steps of the fit; None: 200 for "legacy-raw", else 100.
@@ -150,8 +150,7 @@ class GaussianProcess(Search, ABC):
         x, y = state.x.view, state.y.view
         points = 2 * draw.uniform("candidates", self.candidates, x.shape[2]) - 1
         # BoTorch's default search has no points around the incumbent. With an uninformative
-        # process, such points alone
-        # turn random search into repeating the incumbent.
+        # process, such points alone turn random search into repeating the incumbent.
         if self.prior != "modern" or self.around == 0:
             return points
         best = incumbent(x, y).unsqueeze(1)

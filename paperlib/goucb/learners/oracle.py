@@ -57,7 +57,7 @@ class LevenbergMarquardt:
     Examples:
         >>> import torch
         >>> from paperlib.goucb import LevenbergMarquardt, TwoLayerNet
-        >>> net, oracle = TwoLayerNet(hidden=1), LevenbergMarquardt(ridge=1e-6)
+        >>> net, oracle = TwoLayerNet(hidden=1), LevenbergMarquardt(steps=20, ridge=1e-6)
         >>> x = torch.tensor([[[-1.0], [0.0], [1.0]]], dtype=torch.float64)
         >>> y = net.value(torch.tensor([[1.0, 0.5, 2.0, 0.0]], dtype=torch.float64), x)
         >>> fit = oracle.first(net, x, y, 0.5 * torch.ones(1, 1, 4, dtype=torch.float64), ridge=1.0)

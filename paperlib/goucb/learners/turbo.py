@@ -137,9 +137,8 @@ class TuRBO(Search):
         factor, *counts = resize_factor(_seen(before), reward, self.gain, counts, limits)
         length = (before.length * factor).clamp(max=self.most)
         over = length < self.least
-        heard = (
-            before.rounds - before.begun >= self.n_init
-        )  # uniform points do not resize the region
+        # Uniform points do not resize the region.
+        heard = before.rounds - before.begun >= self.n_init
         successes, failures = (count.where(heard, torch.zeros_like(count)) for count in counts)
         return after._replace(
             begun=torch.where(heard & over, before.rounds + 1, before.begun),

@@ -129,7 +129,7 @@ def theorem_5_2(far2: Any, n: int, c: Constants) -> Check:
 def remark_4_4(regret: Any, n: int, value: float) -> Check:
     """The regret of Phase I is at most 2 F n, which is 2 F sqrt(T) for n = sqrt(T).
 
-    Detects regret that counts rounds twice. The distance of w_0 from w* is checked by "Theorem 5.2", and the required T by "Condition (8)".
+    Detects regret that counts rounds twice. "Theorem 5.2" checks the distance of w_0 from w*, and "Condition (8)" the required T.
 
     Args:
         regret: regret of Phase I, R.

@@ -205,9 +205,8 @@ def kappa_factor(K):
     return np.where(K > 0, safe / np.log1p(safe), 1.0)
 
 
-LARGEST_K = brentq(
-    lambda K: float(kappa_factor(K)) - 2, 1.0, 5.0
-)  # 2.5129, the largest K for which 2 suffices
+# 2.5129, the largest K for which the factor 2 suffices.
+LARGEST_K = brentq(lambda K: float(kappa_factor(K)) - 2, 1.0, 5.0)
 
 
 class Proof(NamedTuple):
