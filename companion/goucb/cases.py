@@ -18,7 +18,7 @@ from paperlib.goucb.problems.synthetic import Rastrigin, SigmoidSum, StyblinskiT
 
 from .problems.tuning import Tuning
 
-# Cases that the bench leaves out, and why.
+# The reason why the bench leaves out all cases.
 _REASON = "the bench plays 3000 rounds, and these methods play some hundreds; their costs are in goucb_5_cost"
 
 _small = {
@@ -28,7 +28,7 @@ _small = {
 }
 _gp = {"fit_steps": 3, "candidates": 12, "around": 4, "top": 2, "steps": 3}
 _f2 = StyblinskiTang(2)
-_fewer = {"rounds": 8, "trials": 2}  # of seconds each
+_fewer = {"rounds": 8, "trials": 2}  # for cases in which a round takes seconds
 _n = {"n_init": [0, 2.0, True, None]}
 _reference = Reference()
 
@@ -79,7 +79,8 @@ CASES = {
     "GO-UCB, function": ContractCase(
         practical(3, **_small | {"model": FunctionModel(paraboloid, 3)}), _f2, rounds=25
     ),
-    # the oracle and the radius that the theorems assume, on a network for which they hold
+    # The oracle and the radius that the theorems assume, on a network that satisfies the
+    # assumptions.
     "GO-UCB, proof": ContractCase(
         GOUCB(
             _reference.network,
@@ -94,7 +95,7 @@ CASES = {
         trials=3,
         syncs="host",
     ),
-    # a fit takes .1 s; what is fitted is looked up afterwards
+    # A fit takes 0.1 s; later evaluations of the same hyperparameters are looked up.
     "GO-UCB, tuning": ContractCase(
         practical(2, **_small), Tuning("wdbc", "boosting"), rounds=3, trials=2
     ),

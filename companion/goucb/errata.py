@@ -1,8 +1,9 @@
-"""What is wrong, loose or open in the paper's text, and what this package does about it.
+"""Errors, ambiguities and open choices in the paper's text, and their treatment in this package.
 
-``ERRATA`` has one line each. Where numbers show the point, a function returns them. Numbers along runs are in the notebook of the theory.
-E2 to E7 and E12 change the constants of the theorems, E8, E9, E17 and E18 concern assumptions; E13 is why the printed settings do not search.
-Source: Liu & Wang (2023); what is said of Abbasi-Yadkori et al. (2011) and of other methods is from general knowledge. Letters: as in
+``ERRATA`` has one entry each. Where numbers demonstrate the point, a function returns them. Numbers along runs are in the theory notebook.
+E2 to E7 and E12 change the constants of the theorems. E8, E9, E17 and E18 concern assumptions. E13 explains why the printed settings do not
+search.
+Source: Liu & Wang (2023); statements about Abbasi-Yadkori et al. (2011) and about other methods are from general knowledge. Letters: as in
 ``theory.constants``.
 """
 
@@ -25,7 +26,10 @@ from .proofs.growth import TRUTH, Landscape, Risk
 
 
 def e2() -> dict[str, float]:
-    """Theorem 4.1's last term over sqrt(T), with beta = 100 and lambda = sqrt(T): the printed one vanishes as T grows, the one of the proof stays."""
+    """Return Theorem 4.1's last term divided by sqrt(T), with beta = 100 and lambda = sqrt(T), as printed and as in the proof.
+
+    The printed term vanishes as T grows; the term of the proof does not.
+    """
     found, c = {}, Constants(4, 1e-9, 1.0, 1.0, 1.0, 1e-9)
     for T in (1e4, 1e8):
         last = lambda squared: printed.regret_order(c, T, 100.0, T**0.5, squared) / T**0.5
@@ -35,13 +39,16 @@ def e2() -> dict[str, float]:
 
 
 def e3() -> dict[str, float]:
-    """S_1 and its bounds for dw = 1, g = 1 and lambda = 1."""
+    """Return S_1 and its bounds for dw = 1, g = 1 and lambda = 1."""
     growth = math.log(2.0)
     return {"S_1": 0.5, "printed step": 0.0, "l_1": growth, "printed lemma": 2 * growth}
 
 
 def e4() -> dict[str, float]:
-    """sum u^2 and its bounds for dw = 1, T = 1, lambda = .1 and g = 1.5; the K up to which 2 will do, and that of f1 as printed."""
+    """Return sum u^2 and its bounds for dw = 1, T = 1, lambda = 0.1 and g = 1.5.
+
+    Further numbers are the largest K for which the factor 2 suffices, and the K of f1 with the paper's settings.
+    """
     K = 1.5**2 / 0.1
     c = theory.sigmoid_sum()
     return {
@@ -54,7 +61,7 @@ def e4() -> dict[str, float]:
 
 
 def e5() -> dict[str, float]:
-    """C_g and C_h of reference A with |w2| up to 1, as in W, and up to 2: they grow with the distance that the estimates go outside."""
+    """Return C_g and C_h of reference A with |w2| up to 1, as in W, and up to 2. They grow with the distance of the estimates from W."""
     found = {}
     for weight in (1.0, 2.0):
         found[f"C_g, |w2| <= {weight:g}"] = theory.slope_bound(1, HALF**2, weight).value
@@ -63,7 +70,10 @@ def e5() -> dict[str, float]:
 
 
 def e6() -> dict[str, float]:
-    """f_w(x) = w on W = [0, 1] with w* = 1/2, F = 1 and n = sigma^2: the risk stays, and the printed bound goes to 0."""
+    """Return the risk and its bounds for f_w(x) = w on W = [0, 1] with w* = 1/2, F = 1 and n = sigma^2.
+
+    The risk stays constant, while the printed bound goes to 0.
+    """
     inside = norm.cdf(0.5) - norm.cdf(-0.5) - norm.pdf(0.5)  # E z^2 on [-1/2, 1/2]
     found = {"risk": float(inside + 0.25 * 2 * norm.sf(0.5))}
     for n in (1e2, 1e4, 1e6):
@@ -74,7 +84,11 @@ def e6() -> dict[str, float]:
 
 
 def e7() -> dict[str, float]:
-    """f_w(x) = w x at |x| = 1, C_h = 0: what a distance of .01 in w changes, and what is printed; distance from the center of a cell over half its side, for f1."""
+    """Return numbers on the discretization of Lemma C.1.
+
+    For f_w(x) = w x at |x| = 1, where C_h = 0: the squared change of f by a distance of 0.01 in w, and the printed value. For f1: the distance
+    of a corner from the center of a cell, divided by half the cell's side.
+    """
     return {
         "squared error": 0.01**2,
         "printed": 0.0,
@@ -83,7 +97,7 @@ def e7() -> dict[str, float]:
 
 
 def e8() -> dict[str, float]:
-    """Self-concordance of reference A: the largest third derivative, of which c -> 0 allows 2; eigenvalues of Hess L relative to H."""
+    """Return the self-concordance of reference A: the largest third derivative, where c -> 0 allows 2, and eigenvalues of Hess L relative to H."""
     risk, c = Risk(Reference(name="A")), 1e-4
     near = risk.relative(risk.around(c))
     return {
@@ -98,7 +112,7 @@ def e8() -> dict[str, float]:
 
 
 def e9() -> dict[str, float]:
-    """Constant of Theorem 5.2 in units of C', c = 1/2; the factor of (8) for the risk of Figure 1, with zeta and without."""
+    """Return the constant of Theorem 5.2 in units of C' with c = 1/2, and the factor of (8) for the risk of Figure 1, with and without zeta."""
     shape = Landscape()
     c = Constants(1, 1.0, 1.0, 1.0, shape.mu, 1.0, tau=shape.tau, gamma=shape.gamma)
     zeta = float(shape.bend(TRUTH))
@@ -111,7 +125,7 @@ def e9() -> dict[str, float]:
 
 
 def e10() -> dict[str, float]:
-    """Rank of H = 2 E g g^T, by 2000 points: f1 with the paper's network, and reference A; parameters of reference B's f in its W."""
+    """Return the rank of H = 2 E g g^T for f1 with the paper's network, from 2000 points, and for reference A, and the parameters of B's f in its W."""
     model, generator = TwoLayerNet(), torch.Generator().manual_seed(0)
     x = 10 * torch.rand(1, 2000, 20, generator=generator, dtype=torch.float64) - 5
     ones = torch.ones(1, model.parameters(20), dtype=torch.float64)
@@ -129,7 +143,7 @@ def e10() -> dict[str, float]:
 
 
 def e13() -> dict[str, float]:
-    """Appendix D.1 on f1: lambda at T = 1 and 25, beta_1 and beta_25, and the beta whose bonus is the range of f at u = 4."""
+    """Return the numbers of Appendix D.1 on f1: lambda at T = 1 and 25, beta_1, beta_25, and the beta whose bonus at u = 4 is the range of f."""
     value, parameters = 26.0, 551
     beta = Printed(value).beta
     return {
@@ -142,7 +156,7 @@ def e13() -> dict[str, float]:
 
 
 def e14() -> dict[str, float]:
-    """f2 at its maximizer in 20 dimensions, and as printed, with the sum over x_i^4 alone and the other terms once."""
+    """Return f2 at its maximizer in 20 dimensions, and the printed formula, where only x_i^4 is summed and the other terms count once."""
     z, d = -2.903534027771177, 20
     return {
         "f2": -d * (z**4 - 16 * z**2 + 5 * z) / 2,
@@ -151,12 +165,12 @@ def e14() -> dict[str, float]:
 
 
 def e15() -> dict[str, float]:
-    """Least two-sided p of a signed-rank test."""
+    """Return the smallest two-sided p-value of a signed-rank test."""
     return {f"{n} pairs": 2 * 2.0**-n for n in (5, 20)}
 
 
 def e17() -> dict[str, float]:
-    """Networks of 25 units on [-5, 5]^20 with uniform weights: how many are largest at the corner of fives, by 1000 points and the corner."""
+    """Count networks of 25 units on [-5, 5]^20 with uniform weights that are largest at the corner of fives, among 1000 points and the corner."""
     model, generator = TwoLayerNet(), torch.Generator().manual_seed(0)
     uniform = lambda *shape: torch.rand(*shape, generator=generator, dtype=torch.float64)
     draws = 200
@@ -172,7 +186,7 @@ def e17() -> dict[str, float]:
 
 
 def e18() -> dict[str, float]:
-    """What condition (8), with 1 for its constant, asks of T, over T, for reference A with c = T^-a."""
+    """Return the T that condition (8) requires with constant 1, divided by T, for reference A with c = T^-a."""
     risk = Risk(Reference(name="A"))
     c, found = Constants.of(risk.problem, risk.on_box.mu), {}
     for power in (1 / 4, 1 / 8):

@@ -1,4 +1,4 @@
-"""Line styles of the learners in every figure, and the curves of the overview."""
+"""Line styles of the learners, the same in every figure, and the curves of the overview figure."""
 
 from ..styles import Cover, Style
 

@@ -1,4 +1,4 @@
-"""Global optimization with a parametric model: optimism over its weights, beside Bayesian optimization.
+"""GO-UCB: global optimization with a parametric model and optimism over its weights, with Bayesian-optimization baselines.
 
 Source: Liu & Wang, "Global Optimization with Parametric Function Approximation" (ICML 2023).
 """

@@ -1,4 +1,4 @@
-"""Ask/tell on named dimensions of one's own: real, integer and categorical, with evaluations that may fail."""
+"""Ask/tell optimization over your named dimensions: real, integer and categorical, with evaluations that may fail."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ POLICIES = ("turbo", "gp", "practical", "algorithm1")
 
 
 class Evaluation(NamedTuple):
-    """One entry of the log: an answer, or why there is none."""
+    """One entry of the log: a point with its value, or with the reason why there is none."""
 
     x: dict[str, Any]
     y: float | None
@@ -33,22 +33,22 @@ class Evaluation(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """What the model says of n points; ``width`` is GO-UCB's bonus sqrt(beta) u, or a Gaussian process's standard deviation."""
+    """Predictions of the model at n points. ``width`` is GO-UCB's bonus sqrt(beta) u, or the standard deviation of a Gaussian process."""
 
     mean: np.ndarray  # n
     width: np.ndarray  # n
 
 
 class Found(NamedTuple):
-    """What ``minimize`` returns."""
+    """Result of ``minimize``."""
 
-    x: dict[str, Any] | None  # the best point; None where all evaluations failed
+    x: dict[str, Any] | None  # the best point; None if all evaluations failed
     y: float | None  # its value
     log: list[Evaluation]
 
 
 class Optimizer(shared.PaperOptimizer):
-    """Maximizes a function that is costly to evaluate, on named dimensions.
+    """Maximize an expensive function of named dimensions with an ask/tell interface.
 
     ::
 
@@ -58,25 +58,33 @@ class Optimizer(shared.PaperOptimizer):
             search.tell(x, f(**x))
         search.recommend()
 
-    Points are dicts of values by name; a row of a pandas table does as well. A failed evaluation is logged with its point, and the
-    learner receives the lowest answer so far in its place. The same seed and answers give the same points. Neither the unit nor the
-    origin of the answers matters to the policies; another ``learner`` may depend on them, and its docstring then says so.
+    Points are dicts that map names to values; a row of a pandas table is accepted, too. A failed evaluation is logged with its point, and the
+    learner receives the lowest value observed so far in its place. The same seed and values give the same points. The policies do not depend
+    on the unit or the origin of the values. Another ``learner`` may depend on them; its docstring then states this.
 
     Args:
         space: ``Space([...])`` of ``Real``, ``Integer`` and ``Category``.
-        policy: for the best point, "turbo", TuRBO-1, or "gp", expected improvement on a Gaussian process, which takes longer per round;
-            for low cumulative regret, "practical", GO-UCB in a trust region (ours), which stays near the incumbent and asks for it
-            again; "algorithm1", the paper's Algorithm 1 with an oracle that fits the network, for comparison with the paper: it often
-            stays near its first points.
-        n_init: n >= 1, answers before the model is asked: to uniform points, or one's own.
-        horizon: evaluations, if known, for learners that need them.
-        seed: of the points.
-        learner: another learner of this package in place of the policy's.
-        device: where the learner computes: "cuda", "cuda:N" or a ``torch.device``; None: the CPU. What is asked and
-            told stays numpy's and Python's.
+        policy: to find the best point, "turbo" (TuRBO-1), or "gp" (expected improvement on a Gaussian process), which takes longer per round.
+            For low cumulative regret, "practical": GO-UCB in a trust region (our variant), which stays near the incumbent and evaluates it
+            again. For comparison with the paper, "algorithm1": its Algorithm 1 with an oracle that fits the network, which often stays
+            near its first points.
+        n_init: n >= 1, number of observations before the model is used: uniform points, or your own observations.
+        horizon: number of evaluations, if known, for learners that need it.
+        seed: seed of the points.
+        learner: another learner of this package, used instead of the policy's.
+        device: where the learner computes: "cuda", "cuda:N" or a ``torch.device``; None: the CPU. Inputs and outputs remain NumPy and
+            Python objects.
 
     Raises:
-        ValueError: a value out of range, or a learner that keeps no points and answers.
+        ValueError: a value is out of range, or the learner does not store points and observed values.
+
+    Examples:
+        >>> from paperlib.goucb import Category, Integer, Optimizer, Space
+        >>> search = Optimizer(Space([Integer("depth", 1, 8), Category("loss", ["hinge", "log"])]))
+        >>> search.observe([{"depth": 2, "loss": "log"}, {"depth": 5, "loss": "hinge"}], [0.5, 0.8])
+        >>> search.fail(search.ask(), "out of memory")
+        >>> search.recommend(), len(search.failures)
+        ({'depth': 5, 'loss': 'hinge'}, 1)
     """
 
     _OBSERVED = ("points", "answers")
@@ -101,8 +109,8 @@ class Optimizer(shared.PaperOptimizer):
             box = Bounds(zero, zero + 1)
         own = policy_learner(policy, n_init) if learner is None else learner
         super().__init__(own, box, horizon, seed, device=device)
-        self._texts = {}  # of points, by their coordinates: each is decoded once
-        self._settings()  # refuses now what could not be saved later
+        self._texts = {}  # decoded points as text, by coordinates, so that each is decoded once
+        self._settings()  # raises now if the learner could not be saved later
         if not (hasattr(self.state, "x") and hasattr(self.state, "y")):
             raise_invalid("learner", own, "one whose state has points x and answers y")
 
@@ -110,52 +118,52 @@ class Optimizer(shared.PaperOptimizer):
         return self.space.decode(point)
 
     def tell(self, x: Mapping[str, Any], y: Any) -> None:
-        """The answer at a point, asked for or not.
+        """Record the value at a point, whether ``ask`` proposed the point or not.
 
         Args:
-            x: values by name; a row of a pandas table, or a table of one row, does as well.
-            y: what holds one real number, of any type. NaN, infinity and numbers beyond 1e30 in size are failed evaluations. Pass an
-                exception to ``fail`` instead.
+            x: values by name; a row of a pandas table, or a table with one row, is accepted, too.
+            y: an object that holds one real number, of any type. NaN, infinity and numbers beyond 1e30 in absolute value are failed
+                evaluations. Pass an exception to ``fail`` instead.
 
         Raises:
-            ValueError: a point outside the space, or what is not one real number (text, a truth value, None, several numbers, an
-                exception); nothing is recorded.
+            ValueError: a point outside the space, or ``y`` is not one real number (text, a boolean, None, several numbers, an exception).
+                Nothing is recorded then.
         """
         super().tell(_record(x), y)
 
     def observe(self, points: Any, answers: Any) -> None:
-        """Data of one's own, before the first ask or later.
+        """Add existing data, before the first ``ask`` or later.
 
         Args:
-            points: n of them, in a list or a pandas table with a column for each dimension.
-            answers: n, each as ``tell`` takes it.
+            points: n points, in a list or a pandas table with one column per dimension.
+            answers: n values, each as in ``tell``.
 
         Raises:
-            ValueError: not as many answers as points, a point outside the space, or what is not one real number; nothing of them is
-                recorded.
+            ValueError: the numbers of points and values differ, a point is outside the space, or a value is not one real number. Nothing is
+                recorded then.
         """
         super().observe(_records(points), answers)
 
     def fail(self, x: Mapping[str, Any], reason: Any) -> None:
-        """An evaluation gave no finite number: it is logged, and the search goes on.
+        """Record an evaluation that did not give a finite number. It is logged, and the search continues.
 
         Args:
             x: values by name.
-            reason: the exception, words, or what came in place of a number.
+            reason: the exception, a message, or the value returned in place of a finite number.
 
         Raises:
-            ValueError: a point outside the space, or a reason that is a finite number; nothing is recorded.
+            ValueError: a point outside the space, or a reason that is a finite number. Nothing is recorded then.
         """
         self._now = self._failed(self._now, _record(x), shared.failure_reason(reason, LARGEST))
 
     @property
     def failures(self) -> list[Failure]:
-        """Evaluations that gave no number, in the order told: round, point and reason each."""
+        """Evaluations that failed, in the order reported, each with round, point and reason."""
         return self._failures(self._now)
 
     @property
     def log(self) -> list[Evaluation]:
-        """All evaluations, in the order told."""
+        """All evaluations, in the order reported."""
         return self._log(self._now)
 
     def _failures(self, now: TrialState) -> list[Failure]:
@@ -163,7 +171,8 @@ class Optimizer(shared.PaperOptimizer):
         return [failure._replace(action=decoded(failure)) for failure in now.failures]
 
     def _log(self, now: TrialState) -> list[Evaluation]:
-        failures, skipped = self._failures(now), now.skipped  # skipped ones came before any answer
+        # Skipped evaluations failed before the first value, so the learner has no round for them.
+        failures, skipped = self._failures(now), now.skipped
         first = [Evaluation(failure.action, None, failure.reason) for failure in failures[:skipped]]
         later = {failure.round: failure.reason for failure in failures[skipped:]}
         points = to_numpy(self.context.native(now.state.x.view)[0])
@@ -174,18 +183,19 @@ class Optimizer(shared.PaperOptimizer):
         ]
 
     def _points(self) -> Tensor:
-        """Those heard of, 1 x t x d."""
+        """Return the points that the learner has received, 1 x t x d."""
         return self.context.native(self.state.x.view)
 
     def recommend(self, how: str = "observed") -> dict[str, Any]:
-        """The best of the points that gave a number, the first of equals.
+        """Return the best of the points whose evaluation succeeded, the first if several are equal.
 
         Args:
-            how: by the "observed" answer, or by the "model" of the policies "gp", "practical" and "algorithm1", which averages out noise; "uniform": one of the points after the first ``n_init``,
-                drawn, which is Algorithm 1's output and has the mean regret of Phase II (Remark 4.2).
+            how: "observed": the point with the best observed value. "model": the point with the best predicted value, which averages out noise,
+                for the policies "gp", "practical" and "algorithm1". "uniform": a random point among those after the first ``n_init``; this is
+                Algorithm 1's output, whose expected regret is the mean regret of Phase II (Remark 4.2).
 
         Raises:
-            ValueError: no answer yet, for "uniform" none after the first ``n_init``, or as ``predict``.
+            ValueError: no values yet, none after the first ``n_init`` for "uniform", or as in ``predict``.
         """
         check_in("how", how, ("observed", "model", "uniform"))
         if not self.rounds:
@@ -197,15 +207,17 @@ class Optimizer(shared.PaperOptimizer):
                 raise_invalid("answers", len(heard), f"more than n_init = {self.learner.n_init}")
             at = self._draw(self._now).uniform("recommend").item()
             return late[int(at * len(late))].x
+        # A failed evaluation has the lowest value in the model's data, and is not a candidate
+        # itself.
         score = self._predicted(self._points()).mean if how == "model" else [x.y for x in heard]
         answered = [i for i, entry in enumerate(heard) if entry.failure is None]
         return heard[max(answered, key=lambda i: score[i])].x
 
     def predict(self, points: Any) -> Prediction:
-        """What the model expects at n points, a list or a pandas table, in units of the answers.
+        """Return the model's predictions at n points, a list or a pandas table, in units of the observed values.
 
         Raises:
-            ValueError: a point outside the space, fewer answers than the model needs, or a learner without one.
+            ValueError: a point outside the space, fewer values than the model needs, or a learner without a model.
         """
         points = _records(points)
         if not isinstance(points, (list, tuple)) or not points:
@@ -227,9 +239,11 @@ class Optimizer(shared.PaperOptimizer):
         return Prediction(*(to_numpy(x[0]) for x in found))
 
     def _take_up(self, path: str | os.PathLike, head: dict, arrays: dict[str, np.ndarray]) -> None:
-        """What was being evaluated at the save may be told, and is heard at the point that the learner meant."""
+        """Resume after loading: a point whose evaluation was pending at the save may be reported, and counts at the learner's own coordinates."""
         super()._take_up(path, head, arrays)
-        self._now = self._choosing(self._now, None)  # the same again, for a value has many points
+        # Select the same point again, because one decoded value corresponds to many points of the
+        # cube.
+        self._now = self._choosing(self._now, None)
 
     def _choice(self, state: Any, context: Any, draw: Draw) -> tuple[Tensor, Any]:
         action, pending = super()._choice(state, context, draw)
@@ -238,7 +252,7 @@ class Optimizer(shared.PaperOptimizer):
 
     def _action(self, x: Any, context: Any = None, name: str = "x") -> Tensor:
         found, asked = self.space.encode(x), self._now.proposed
-        # an integer has many points, and the learner meant this one
+        # Many coordinates decode to the same integer; keep those that the learner proposed.
         if asked is not None and (self.space.encode(self._shown(asked)) == found).all():
             return asked
         return torch.from_numpy(found).unsqueeze(0).to(self.device)
@@ -267,7 +281,7 @@ class Optimizer(shared.PaperOptimizer):
         return after._replace(warned=True)
 
     def _is_wasted(self, now: TrialState, answer: float) -> bool:
-        """Whether the last answer is one that its point gave before, and no point has given two: noise would show."""
+        """Return whether the last evaluation repeats a point with the same value, and no point has two values, which would show noise."""
         if not bool((now.state.y.view[0, :-1] == answer).any()):
             return False
         points, found = (
@@ -281,7 +295,7 @@ class Optimizer(shared.PaperOptimizer):
         return len(found[points[-1]]) > 1 and all(len(set(ys)) == 1 for ys in found.values())
 
     def _text(self, u: np.ndarray) -> str:
-        """The values of a point, which has many coordinates, as text."""
+        """Return the decoded values of a point as text, because many coordinates decode to the same values."""
         key = u.tobytes()
         if key not in self._texts:
             self._texts[key] = repr(self.space.decode(u))
@@ -290,7 +304,7 @@ class Optimizer(shared.PaperOptimizer):
     def _failed(
         self, now: TrialState, x: Any, why: str, update: Callable | None = None
     ) -> TrialState:
-        """A failed evaluation is heard as the lowest answer so far; before there is any, the draws alone move on."""
+        """Record a failed evaluation: the learner receives the lowest value so far. Before the first value only the random draws advance."""
         failure = Failure(now.rounds + 1, tuple(self._action(x)[0].tolist()), why)
         if now.rounds:
             now = super()._heard(now, x, float(now.state.y.view.min()), update)
@@ -318,7 +332,7 @@ def _is_table(x: Any) -> bool:
 
 
 def _record(x: Any) -> Any:
-    """A row of a pandas table, or a table of one row, as a dict, else ``x``.
+    """Return a row of a pandas table, or a table with one row, as a dict; return other objects unchanged.
 
     Raises:
         ValueError: a table with another number of rows.
@@ -333,17 +347,17 @@ def _record(x: Any) -> Any:
 
 
 def _records(points: Any) -> Any:
-    """Rows of a pandas table, or entries of a list, as dicts."""
+    """Return the rows of a pandas table, or the entries of a list, as dicts."""
     if _is_table(points):
         return points.to_dict("records")
     return list(map(_record, points)) if isinstance(points, (list, tuple)) else points
 
 
 def policy_learner(policy: str, n_init: int) -> Any:
-    """The learner of a policy.
+    """Return the learner of a policy.
 
-    Its trust region counts every improvement as a success. ``TuRBO`` and ``TrustRegion`` by themselves ask for 0.1 % of the incumbent's
-    absolute value, as the authors of TuRBO do, which depends on the origin of the answers.
+    The trust region of these learners counts every improvement as a success. By default, ``TuRBO`` and ``TrustRegion`` require an improvement
+    of 0.1 % of the incumbent's absolute value, as the authors of TuRBO do, which depends on the origin of the observed values.
 
     Args:
         policy: one of ``POLICIES``.
@@ -367,20 +381,29 @@ def minimize(
     learner: Any = None,
     catch: type[BaseException] | tuple[type[BaseException], ...] = (),
 ) -> Found:
-    """The point with the least value that was found; see ``Optimizer`` for the other arguments.
+    """Minimize a function of named dimensions; see ``Optimizer`` for the other arguments.
 
-    A value that is NaN, infinite or beyond 1e30 in size is a failed evaluation, which is logged. An interrupt from the keyboard ends the
-    search: what was found so far is returned. Any other error is raised with it, as the error's attribute ``found``.
+    A value that is NaN, infinite or beyond 1e30 in absolute value is a failed evaluation, which is logged. A keyboard interrupt ends the
+    search and returns the result so far. Any other error is raised with the result so far in its attribute ``found``.
 
     Args:
-        function: of a dict of values by name; returns what holds one real number, of any type.
-        space: where to search.
+        function: function of a dict of values by name. It returns an object that holds one real number, of any type.
+        space: the search space.
         evaluations: >= 1.
-        catch: exceptions of the function, a class or a tuple of classes, that are failed evaluations; all others are raised. For example,
-            ``catch=MemoryError``.
+        catch: exceptions of the function, a class or a tuple of classes, that count as failed evaluations. For example,
+            ``catch=MemoryError``. All other exceptions are raised.
+
+    Returns:
+        The best point, its value and the log of all evaluations.
 
     Raises:
-        ValueError: an argument out of range, or a value that is not one real number.
+        ValueError: an argument is out of range, or a value is not one real number.
+
+    Examples:
+        >>> from paperlib.goucb import Real, Space, minimize
+        >>> found = minimize(lambda x: (x["a"] - 0.3) ** 2, Space([Real("a", 0.0, 1.0)]), evaluations=8)
+        >>> len(found.log), found.y == min(entry.y for entry in found.log)
+        (8, True)
     """
     if not callable(function):
         raise_invalid("function", function, "a function of a dict of values by name")
@@ -396,7 +419,7 @@ def minimize(
             )
     except KeyboardInterrupt:
         pass
-    except BaseException as error:  # a function may exit, too
+    except BaseException as error:  # the function may also call sys.exit
         error.found = _least(search)
         error.add_note("What had been found is this error's attribute found.")
         raise
@@ -404,11 +427,11 @@ def minimize(
 
 
 def _evaluate(search: Optimizer, function: Callable, catch: Any) -> None:
-    """One evaluation of the negative function."""
+    """Evaluate the function once and report its negative value."""
     x = search.ask()
     try:
         y = function(dict(x))
-    except KeyboardInterrupt:  # also where ``catch`` has it
+    except KeyboardInterrupt:  # even if ``catch`` contains it
         raise
     except catch as error:
         search.fail(x, error)
@@ -427,7 +450,7 @@ def _check_catch(catch: Any) -> None:
 
 
 def _least(search: Optimizer) -> Found:
-    """What a search of the negative function has found."""
+    """Return the result of a search that maximized the negative function."""
     log = [entry._replace(y=entry.y if entry.y is None else -entry.y) for entry in search.log]
     found = [entry for entry in log if entry.failure is None]
     best = min(found, key=lambda entry: entry.y, default=Evaluation(None, None, None))

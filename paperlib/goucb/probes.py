@@ -1,7 +1,7 @@
-"""What the figures and the theory need of a run, as probes for ``play``.
+"""Probes for ``play`` that record the quantities needed by the figures and the theory.
 
-A state is read by field names, those of GO-UCB (x, y, w, w0, anchor, length, ratio, moved, rounds) or of any search (rounds). What is
-read is the state that chose the round's point, so that w is w_t; w_0 is that of the end.
+Probes read fields of a state by name. The fields belong to GO-UCB (x, y, w, w0, anchor, length, ratio, moved, rounds) or to any search
+(rounds). The state is the one before the round, so w is w_t; w_0 is read at the end of the run.
 Shapes: R trials, d dimensions, dw parameters.
 """
 
@@ -14,25 +14,25 @@ from torch import Tensor
 from ..core.rounds import Probe, Round
 from ..core.validation import raise_invalid
 
-# What was played and heard -----------------------------------------------------------------------------------
+# Actions and feedback ----------------------------------------------------------------------------------------
 
 
 def played(seen: Round) -> Tensor:
-    """The point, R x d."""
+    """Return the evaluated point, R x d."""
     return seen.action
 
 
 def noisy_value(seen: Round) -> Tensor:
-    """The answer with its noise, R."""
+    """Return the noisy observation, R."""
     return seen.feedback
 
 
 @dataclass(frozen=True)
 class Value:
-    """f(x) without noise, R; as ``Probe(Value(problem), "max")`` the best so far, which is not the best answer.
+    """Noise-free value f(x), R. ``Probe(Value(problem), "max")`` is the best value so far, which may differ from the best observation.
 
     Attributes:
-        problem: the one that is played.
+        problem: the problem that is played.
     """
 
     problem: Any  # with ``value(world, x)``
@@ -41,28 +41,28 @@ class Value:
         return self.problem.value(seen.instance, seen.action)
 
 
-# What GO-UCB believes ----------------------------------------------------------------------------------------
+# GO-UCB's estimates and confidence ball ----------------------------------------------------------------------
 
 
 def estimate(seen: Round) -> Tensor:
-    """w_t, R x dw; in Phase I a start of the fit."""
+    """Return w_t, R x dw; in Phase I it is one of the starts of the fit."""
     return seen.before.w
 
 
 def final_estimate(seen: Round) -> Tensor:
-    """The estimate after the round, R x dw."""
+    """Return the estimate after the round, R x dw."""
     return seen.after.w
 
 
 @dataclass(frozen=True)
 class Ball:
-    """What a learner takes its ball to be: ln(det Sigma_t / det lambda I), u_t at its point and sqrt(beta_t), R x 3; NaN in Phase I.
+    """The learner's confidence ball: ln(det Sigma_t / det lambda I), u_t at its point and sqrt(beta_t), R x 3; NaN in Phase I.
 
     Attributes:
-        learner: the one that is played, a GO-UCB whose model sees points and answers as they are.
+        learner: the GO-UCB learner that is played. Its model must use points and observations without scaling.
 
     Raises:
-        ValueError: one that scales them.
+        ValueError: a learner that scales points and observations.
     """
 
     learner: Any  # with ``ellipsoid``, ``predict``, ``model``, ``n_init`` and ``scaling``
@@ -77,26 +77,27 @@ class Ball:
             return torch.full_like(x[:, 0, :1], torch.nan).expand(-1, 3)
         ellipsoid = learner.ellipsoid(before, seen.context)
         u = ellipsoid.width(learner.model.features(before.w, x)).squeeze(1)
+        # ``predict`` returns the bonus sqrt(beta_t) u_t, so the radius is its quotient by u_t.
         _, bonus = learner.predict(before, seen.context, x)
         return torch.stack([ellipsoid.growth(), u, bonus.squeeze(1) / u], 1)
 
 
-# How little the printed settings do --------------------------------------------------------------------------
+# Inertness of the printed settings: how little the fit, the ball and the ascent change (E13) --------------------
 
 
 def weight_change(seen: Round) -> Tensor:
-    """||w_0 - start|| / ||start||, R: what the oracle of Phase I did to the parameters."""
+    """Return ||w_0 - start|| / ||start||, R: the relative change of the parameters by the oracle of Phase I."""
     norm = lambda w: torch.linalg.vector_norm(w, dim=1)
     return norm(seen.after.w0 - seen.after.anchor) / norm(seen.after.anchor)
 
 
 def ball_ratio(seen: Round) -> Tensor:
-    """Largest ||w - w_t||^2_Sigma / beta_t on the way of the round's search, R."""
+    """Return the largest ||w - w_t||^2_Sigma / beta_t along the path of the round's search, R."""
     return seen.before.ratio
 
 
 def search_distance(seen: Round) -> Tensor:
-    """How far the round's search went, R, in the model's coordinates."""
+    """Return the distance between the first and the last point of the round's search, R, in the model's coordinates."""
     return seen.before.moved
 
 
@@ -108,12 +109,12 @@ INERTNESS = {
 
 
 def best(problem: Any) -> Probe:
-    """The best noise-free value so far, R. ``problem``: the one that is played."""
+    """Return a probe of the best noise-free value so far, R. ``problem``: the problem that is played."""
     return Probe(Value(problem), "max")
 
 
 def recording_probes(learner: Any) -> dict[str, Any]:
-    """What ``companion.goucb.proofs.phase_2.Replay.of`` takes; every round has to be recorded. ``learner``: as in ``Ball``."""
+    """Return the probes that ``companion.goucb.proofs.phase_2.Replay.of`` needs. Record every round. ``learner``: as in ``Ball``."""
     return {
         "x": played,
         "y": noisy_value,

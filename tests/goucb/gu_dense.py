@@ -1,4 +1,4 @@
-"""An exact Gaussian process and its acquisitions for one trial in numpy, from the textbook."""
+"""Reference implementation of an exact Gaussian process and its acquisitions, for one trial in numpy."""
 
 import math
 
@@ -7,7 +7,7 @@ from scipy import stats
 
 
 def kernel(x, z, lengthscale, scale=1.0, family="matern"):
-    """Matern-5/2 or squared exponential, n x m."""
+    """Return the Matern-5/2 or squared exponential kernel, n x m."""
     r2 = (((x[:, None] - z[None]) / lengthscale) ** 2).sum(2)
     if family == "rbf":
         return scale * np.exp(-r2 / 2)
@@ -16,7 +16,7 @@ def kernel(x, z, lengthscale, scale=1.0, family="matern"):
 
 
 def posterior(x, y, at, lengthscale, noise, mean, scale=1.0, family="matern"):
-    """Mean, m, and covariance, m x m, of f."""
+    """Return mean, m, and covariance, m x m, of f."""
     K = kernel(x, x, lengthscale, scale, family) + noise * np.eye(len(x))
     cross = kernel(x, at, lengthscale, scale, family)
     solved = np.linalg.solve(K, cross)
@@ -25,7 +25,7 @@ def posterior(x, y, at, lengthscale, noise, mean, scale=1.0, family="matern"):
 
 
 def density(x, y, lengthscale, noise, mean, scale=1.0, family="matern"):
-    """The logarithm of the posterior density of the hyper-parameters, with the priors of their family."""
+    """Return the log posterior density of the hyper-parameters, with the priors of their family."""
     K = kernel(x, x, lengthscale, scale, family) + noise * np.eye(len(x))
     found = stats.multivariate_normal(np.full(len(x), mean), K).logpdf(y)
     if family == "rbf":
@@ -37,7 +37,7 @@ def density(x, y, lengthscale, noise, mean, scale=1.0, family="matern"):
 
 
 def acquisitions(mean, variance, best, beta):
-    """log EI, log PI and UCB."""
+    """Return log EI, log PI and UCB."""
     sd = np.sqrt(variance)
     z = (mean - best) / sd
     EI = sd * (stats.norm.pdf(z) + z * stats.norm.cdf(z))

@@ -1,4 +1,4 @@
-"""GO-UCB written out for one trial in numpy, from the paper, and the network of the fixtures."""
+"""Reference implementation of GO-UCB for one trial in numpy, from the paper, and the network of the fixtures."""
 
 import numpy as np
 
@@ -7,14 +7,14 @@ X = np.array([[1.0, 2.0], [-1.0, 0.5], [0.0, 0.0]])
 
 
 def value(w, x, h=2):
-    """w2 s(W1 x + b1) + b2."""
+    """Return w2 s(W1 x + b1) + b2."""
     d = len(x)
     W1, b1, w2, b2 = np.split(w, [h * d, h * d + h, h * d + 2 * h])
     return w2 @ (1 / (1 + np.exp(-(W1.reshape(h, d) @ x + b1)))) + b2[0]
 
 
 def gradient(w, x, h=2, f=value):
-    """By central differences of a complex step: exact to rounding."""
+    """Return the gradient by central differences with a complex step, exact up to rounding."""
     out = np.empty(len(w))
     for i in range(len(w)):
         moved = w.astype(complex)
@@ -24,7 +24,7 @@ def gradient(w, x, h=2, f=value):
 
 
 def recursion(w0, ridge, points, answers, h=2, f=value):
-    """(3) to (5): for each t, u_t^2, and at the end w_t, Sigma_t."""
+    """Run (3) to (5). Return u_t^2 for each t, and the final w_t and Sigma_t."""
     Sigma, R, w, u2 = ridge * np.eye(len(w0)), ridge * w0, w0, []
     for x, y in zip(points, answers):
         g = gradient(w, x, h, f)
@@ -36,20 +36,20 @@ def recursion(w0, ridge, points, answers, h=2, f=value):
 
 
 def sigma(ws, points, ridge, h=2):
-    """lambda I + sum_i g_i g_i^T, g_i the gradient at the i-th point and parameters."""
+    """Return lambda I + sum_i g_i g_i^T, where g_i is the gradient at the i-th point and parameters."""
     G = np.array([gradient(w, x, h) for w, x in zip(ws, points)])
     return ridge * np.eye(G.shape[1]) + G.T @ G
 
 
 def optimism(w, Sigma, points, root, h=2):
-    """f_x(w) and sqrt(beta) ||grad f_x(w)||_{Sigma^{-1}} at each point."""
+    """Return f_x(w) and sqrt(beta) ||grad f_x(w)||_{Sigma^{-1}} at each point."""
     G = np.array([gradient(w, x, h) for x in points])
     f = np.array([value(w, x, h) for x in points])
     return f, root * np.sqrt((G * np.linalg.solve(Sigma, G.T).T).sum(1))
 
 
 def fit(w, anchor, points, answers, rho, steps, h=2):
-    """Levenberg-Marquardt on 1/2 sum (f - y)^2 + rho/2 ||w - anchor||^2 in dw x dw form: w and the objective."""
+    """Run Levenberg-Marquardt on 1/2 sum (f - y)^2 + rho/2 ||w - anchor||^2 in dw x dw form. Return w and the objective."""
 
     def objective(w):
         rest = answers - np.array([value(w, x, h) for x in points])
@@ -67,7 +67,7 @@ def fit(w, anchor, points, answers, rho, steps, h=2):
 
 
 def adam(at, slope, steps, rate):
-    """Kingma & Ba's Algorithm 1, uphill."""
+    """Maximize with Adam (Kingma & Ba's Algorithm 1)."""
     first = second = np.zeros_like(at)
     for t in range(1, steps + 1):
         g = slope(at)

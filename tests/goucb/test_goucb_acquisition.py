@@ -1,4 +1,4 @@
-"""The search for the next point: what competes, how it is improved, and the maximum over the ball."""
+"""Tests of the search for the next point: initial points, their improvement, and the maximum over the ball."""
 
 import math
 from dataclasses import replace
@@ -21,11 +21,12 @@ F64 = torch.float64
 NET = TwoLayerNet(2)
 BOX = Bounds.of([-2.0, -1.0], [4.0, 2.0])
 RIDGE = 0.3
-STEADY = [[-0.9, 0.8], [-0.64, -0.3], [-0.58, 0.35], [-0.78, 0.05]]  # elsewhere steps may alternate
+# Points at which the steps do not alternate.
+STEADY = [[-0.9, 0.8], [-0.64, -0.3], [-0.58, 0.35], [-0.78, 0.05]]
 
 
 def surface(kappa=1.0):
-    """Of two trials with the fixture's weights and three gradients at them; boxes, incumbents and last points differ."""
+    """Return a surface for two trials with the fixture's weights and three gradients at them; boxes, incumbents and last points differ."""
     w = torch.tensor(W).expand(2, -1)
     ellipsoid = Ellipsoid.of(NET, NET.features(w, torch.tensor(X).expand(2, -1, -1)), RIDGE, 9)
     at = lambda *rows: torch.tensor(rows, dtype=F64)
@@ -46,7 +47,7 @@ def surface(kappa=1.0):
 SIGMA = sigma([W] * 3, X, RIDGE)
 
 
-# ---- what competes
+# ---- initial points
 
 
 def test_points_that_compete_are_uniform_then_around_the_incumbent_then_the_incumbent():
@@ -69,7 +70,7 @@ def test_the_linear_acquisition_is_value_and_width():
         np.testing.assert_allclose(found, f + bonus, rtol=1e-12)
 
 
-# ---- how it is improved
+# ---- improvement by Adam
 
 
 def paraboloid(u):
@@ -77,7 +78,7 @@ def paraboloid(u):
 
 
 def test_the_improvement_is_adam_with_its_averages_carried_on():
-    """Of one point, by the textbook; two steps are not one step done twice."""
+    """Adam improves one point as in the textbook. Two steps differ from one step repeated with new averages."""
     box, begun = Bounds.cube(2), np.array([-0.4, 0.9])
     slope = lambda u: -2 * np.array([1.0, 9.0]) * (u - 0.3)
     points = torch.tensor(begun).view(1, 1, 2)
@@ -91,7 +92,7 @@ def test_the_improvement_is_adam_with_its_averages_carried_on():
 
 
 def test_the_improvement_keeps_to_the_box_and_to_the_best_point_of_all():
-    """Steps too large lose to the raw point; a second point that gains more than the first wins; the first of equals."""
+    """If the steps are too large, the initial point wins. A second point that improves more than the first wins. Of equal points the first wins."""
     at = lambda *points: torch.tensor([points], dtype=F64)
     sizes = SimpleNamespace(top=2, steps=1, rate=5.0)
     cube, small = Bounds.cube(2), Bounds(at([-1.0, -1.0])[0], at([0.2, 0.25])[0])
@@ -118,7 +119,7 @@ def test_a_search_reports_that_it_used_the_whole_ball():
 
 
 def farthest(x, root):
-    """The maximum of f_x over the ball's boundary: random directions, the best of them improved by BFGS."""
+    """Return the maximum of f_x over the ball's boundary: the best of random directions, improved by BFGS."""
     M = np.linalg.inv(np.linalg.cholesky(SIGMA)).T
 
     def below(v):
@@ -130,7 +131,7 @@ def farthest(x, root):
 
 
 def test_the_sphere_is_the_maximum_over_the_balls_boundary():
-    """At kappa = 1, where the ball is curved: one turn falls short."""
+    """At kappa = 1 f is not linear on the ball, therefore one iteration is not enough."""
     at, root = surface(), math.sqrt(RIDGE)
     u = torch.tensor(STEADY, dtype=F64).expand(2, -1, -1)
     expected = np.array([farthest(x, root) for x in BOX.native(u)[0].numpy()])
@@ -141,7 +142,7 @@ def test_the_sphere_is_the_maximum_over_the_balls_boundary():
 
 
 def test_a_cycle_on_a_wide_ball_loses_nothing():
-    """With kappa = 2 the steps alternate at most points: more of them never find less, nor less than the center has."""
+    """With kappa = 2 the steps alternate at most points. More steps never give a smaller value, nor one below the value at the center."""
     at, u = (
         surface(2.0),
         torch.rand(2, 200, 2, generator=torch.Generator().manual_seed(1), dtype=F64),
@@ -152,7 +153,7 @@ def test_a_cycle_on_a_wide_ball_loses_nothing():
 
 
 def test_the_spheres_slope_is_that_of_its_maximum():
-    """With w held fixed, by the envelope theorem: as differences of the maximum itself."""
+    """The gradient with w held fixed (envelope theorem) equals finite differences of the maximum."""
     at = surface()
     u = torch.tensor(STEADY, dtype=F64).repeat(2, 1, 1).requires_grad_()
     (slope,) = torch.autograd.grad(Sphere().score(at, u).sum(), u)
@@ -167,7 +168,7 @@ def test_the_spheres_slope_is_that_of_its_maximum():
 
 
 def test_joint_ascent_begins_where_its_start_says():
-    """At a rate that moves nothing."""
+    """The step size is so small that the points do not move."""
     at, draw = surface(), Streams(2, range(2)).at(5)
     everywhere = at._replace(lo=-torch.ones(2, 2, dtype=F64), hi=torch.ones(2, 2, dtype=F64))
     expected = {

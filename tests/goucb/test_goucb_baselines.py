@@ -1,4 +1,4 @@
-"""The searches beside GO-UCB: Gaussian processes, TuRBO, other libraries' optimizers, controls."""
+"""Tests of the baselines of GO-UCB: Gaussian processes, TuRBO, optimizers of other libraries, controls."""
 
 import random
 import subprocess
@@ -36,7 +36,7 @@ def bump(x):
 
 
 def steps(learner, answers=bump, dim=2, rounds=8, seed=0, trials=2, bounds=None):
-    """Points, R x t x d, that a learner asks for when ``answers(x)`` is what it hears, and its last state."""
+    """Return the points, R x t x d, that a learner selects with feedback ``answers(x)``, and its last state."""
     streams, bounds = Streams(seed, range(trials)), bounds or Bounds.cube(dim, 2.0)
     points = []
     with torch.no_grad():
@@ -51,7 +51,7 @@ def steps(learner, answers=bump, dim=2, rounds=8, seed=0, trials=2, bounds=None)
 
 
 def told(x, y):
-    """The state of a search that has heard R x t x d points of [-1, 1]^d and R x t answers."""
+    """Return the state of a search with observations: R x t x d points of [-1, 1]^d and R x t values."""
     return History(Rows.of(x), Rows.of(y), x.shape[1])
 
 
@@ -65,7 +65,7 @@ def random_history(trials, t, dim, scale=1.0, seed=0):
 
 
 def fixture(learner):
-    """The learner's model of the five points at the fixture's hyper-parameters, answers as they are."""
+    """Return the learner's model of the five points with the fixture's hyper-parameters and unscaled observations."""
     model = learner.begun(told(2 * X[None] - 1, Y[None]), UNIT)
     model.set_train_data(targets=Y[None], strict=False)
     kernel = model.covar_module
@@ -120,7 +120,7 @@ def test_posterior_and_acquisitions_at_fixed_hyperparameters(prior):
 
 
 def test_log_expected_improvement_far_below_the_best():
-    """log h(z) = log(phi(z) + z Phi(z)), against 60 digits; it grows with z and has a gradient everywhere."""
+    """log h(z) = log(phi(z) + z Phi(z)) agrees with 60 digits. It increases with z and has a gradient everywhere."""
     from botorch.acquisition.analytic import _log_ei_helper
 
     z = torch.tensor([-1e4, -50.0, -1.0, 0.0, 3.0], dtype=F64)
@@ -143,7 +143,7 @@ def test_log_expected_improvement_far_below_the_best():
 
 @pytest.mark.parametrize("prior", PRIORS)
 def test_objective_and_its_beginning(prior):
-    """The log posterior density of the hyper-parameters over the number of answers, at the pinned first values."""
+    """The objective is the log posterior density of the hyper-parameters divided by the number of observations. The first values are fixed."""
     from gpytorch.mlls import ExactMarginalLogLikelihood
 
     state, box = random_history(3, 7, 4), Bounds.cube(4, 5.0)
@@ -184,7 +184,7 @@ def test_batched_fits_equal_single_fits(prior):
     ids=["PI", "UCB", "qLogNEI", "TuRBO"],
 )
 def test_a_round_of_full_size_alone_equals_batched(learner):
-    """At d = 20, from the same history: rounding, which the next rounds then magnify."""
+    """At d = 20 from the same history only rounding differs; later rounds would amplify it."""
     state = random_history(3, 12, 20, scale=100.0)
     state = region(state) if isinstance(learner, TuRBO) else state
     together, _ = learner.select(state, FIVES, Streams(0, range(3)).at(12))
@@ -195,7 +195,7 @@ def test_a_round_of_full_size_alone_equals_batched(learner):
 
 @pytest.mark.parametrize("prior", ["legacy-scaled", "modern"])
 def test_a_fit_predicts_in_the_units_of_its_user(prior):
-    """A smooth function, asked again where it was heard: near the answers, within some standard deviations; far away less sure."""
+    """On a smooth function, predictions at observed points are within some standard deviations of the observations. Far away they are less certain."""
     state, box = random_history(2, 20, 2, scale=1000.0), Bounds.of([-1.0, 0.0], [3.0, 1e-3])
     learner = GP(3, prior, "EI")
     mean, sd = learner.predict(state, box, box.native(state.x.view))
@@ -207,7 +207,7 @@ def test_a_fit_predicts_in_the_units_of_its_user(prior):
 
 
 def test_a_fit_does_not_hang_on_its_own_steps_alone():
-    """More steps, a larger density."""
+    """More steps give a larger density."""
     from gpytorch.mlls import ExactMarginalLogLikelihood
 
     state, box, reached = random_history(2, 15, 3), Bounds.cube(3, 5.0), []
@@ -220,7 +220,7 @@ def test_a_fit_does_not_hang_on_its_own_steps_alone():
 
 
 def raw_f1(n):
-    """f1's answers at ``n`` uniform points of each of three trials, as legacy-raw sees them."""
+    """Return f1's observations at ``n`` uniform points for each of three trials, in the units that legacy-raw uses."""
     problem = SigmoidSum()
     instance = problem.init(3, n, Streams(0, range(3)).at(-1), dtype=F64)
     x = 2 * torch.rand(3, n, 20, generator=torch.Generator().manual_seed(1), dtype=F64) - 1
@@ -279,7 +279,7 @@ def test_scaled_points_make_expected_improvement_work_on_f1():
 
 
 def test_noisy_expected_improvement_is_the_expectation_over_all_points():
-    """Against samples of the joint posterior of f at the five points and at the asked ones."""
+    """The acquisition agrees with samples of the joint posterior of f at the five observed points and at the candidates."""
     learner = QLogNEI(1, samples=4096)
     model = fixture(learner)
     arguments = LENGTHSCALE.numpy(), NOISE, MEAN, 1.0, "rbf"
@@ -306,7 +306,7 @@ def test_predictions_need_an_observation():
 
 
 def region(state, **changes):
-    """A state of TuRBO's after the history ``state``."""
+    """Return a TuRBO state after the history ``state``."""
     trials = state.x.view.shape[0]
     zero = torch.zeros(trials, dtype=torch.int64)
     length = torch.full((trials,), 0.8, dtype=F64)
@@ -338,7 +338,7 @@ def test_turbo_posterior_equals_a_dense_one():
 
 
 def test_turbo_forgets_what_was_before_its_run():
-    """A run's process is that of a fresh learner that has heard the run alone."""
+    """The process of a run equals the process of a new learner that received only the observations of this run."""
     history = random_history(2, 10, 3)
     whole = region(history, begun=torch.tensor([4, 0]))
     tail = told(history.x.view[:1, 4:], history.y.view[:1, 4:])
@@ -361,7 +361,7 @@ def test_turbo_region_doubles_halves_and_begins_anew():
         lengths.append(state.length.item())
     assert lengths == [0.8, 0.8, 1.6, 1.6, 1.6, 1.6, 0.8, 0.8]
     assert (state.successes.item(), state.failures.item()) == (1, 0)
-    # a gain below a thousandth of the best is a failure
+    # An improvement below a thousandth of the best value is a failure.
     near = torch.tensor([(best + 4) * 1.0005], dtype=F64)
     assert learner.update(state, box, x, near, None).failures.item() == 1
     small = state._replace(length=torch.full((1,), 2.0**-7, dtype=F64), failures=state.failures + 3)
@@ -380,7 +380,7 @@ def test_turbo_trials_restart_apart_with_uniform_points():
     point, _ = learner.select(state, box, draw)
     fresh = box.native(draw_uniform(box, draw))
     assert torch.equal(point[0], fresh[0]) and not torch.equal(point[1], fresh[1])
-    # no update of the region from points that were not its own
+    # The uniform points of a new run do not change its region.
     after = learner.update(state, box, point, torch.full((2,), 100.0, dtype=F64), draw)
     assert after.successes.tolist() == [0, 1]
 
@@ -402,7 +402,7 @@ def test_turbo_candidates_lie_in_the_region_and_move_few_coordinates():
 
 
 def test_turbo_samples_are_of_the_posterior(monkeypatch):
-    """Of two candidates the first is chosen with probability Phi of the means' difference over its deviation."""
+    """Of two candidates the first is selected with probability Phi(difference of the means / its standard deviation)."""
     trials, points = 4000, torch.tensor([[[0.2], [0.25]]], dtype=F64)
     monkeypatch.setattr(TuRBO, "_candidates", lambda *_: points.expand(trials, 2, 1))
     history = random_history(1, 6, 1)
@@ -451,7 +451,7 @@ every_outside = pytest.mark.parametrize("name", OUTSIDE)
 
 @every_outside
 def test_a_library_is_asked_anew_and_leaves_no_trace(name):
-    """The same for the same draw, another for another round, and no shared generator moved."""
+    """The same draw gives the same point, another round another point, and no shared random generator advances."""
     x, box, learner = random_history(2, 5, 2).x.view, Bounds.cube(2), OUTSIDE[name]
     state, held = told(x, -(x - 0.2).square().sum(2)), (torch.get_rng_state(), random.getstate())
     with torch.no_grad():
@@ -464,7 +464,7 @@ def test_a_library_is_asked_anew_and_leaves_no_trace(name):
 
 @every_outside
 def test_a_library_learns_from_the_first_point_on(name):
-    """Phase I takes the place of its own random points: what is asked hangs on the answers."""
+    """Phase I replaces the library's random points, therefore its first proposal depends on the observed values."""
     state, box, learner = random_history(1, 3, 2), Bounds.cube(2), OUTSIDE[name]
     other = state._replace(y=Rows.of(-state.y.view))
     draw = Streams(0, [0]).at(3)
@@ -511,7 +511,7 @@ def with_first(learner, n):
 @every_one
 @pytest.mark.parametrize("shape", ["constant", "one dimension", "boundary", "equal points"])
 def test_degenerate_problems(name, shape):
-    """All answers equal, d = 1, a maximum in the corner, one point heard again and again: points of the box, no NaN."""
+    """With equal observations, d = 1, a maximum in a corner, or one point evaluated repeatedly, points stay in the box and are not NaN."""
     answers = {"constant": lambda x: 0 * x[:, 0] + 3.0, "boundary": lambda x: x.sum(1)}
     learner, box = with_first(ALL[name], 1), Bounds.cube(1 if shape == "one dimension" else 2, 2.0)
     if shape == "equal points":

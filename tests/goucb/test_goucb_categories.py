@@ -1,4 +1,4 @@
-"""What one coordinate per option gains over a category as one ordered number."""
+"""Compare the encodings of a category: one coordinate per option, or one ordered number."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ SIDES = [Real("x", 0.0, 1.0), Real("y", 0.0, 1.0)]
 
 
 def problem(seed):
-    """Four bowls of two numbers, one for each option, in no order: the deepest has value 0, the others 0.3 and more."""
+    """Return four quadratic bowls in two numbers, one per option, in no order. The deepest has value 0, the others 0.3 and more."""
     rng = np.random.default_rng(1000 + seed)
     centers, levels = rng.random((4, 2)), 0.3 * rng.permutation(4)
     bowl = lambda x, y, option: 2 * np.square(centers[option] - [x, y]).sum() + levels[option]
@@ -19,7 +19,7 @@ def problem(seed):
 
 
 def best_values(seeds):
-    """Return the best of 20 values on each problem, by encoding. An integer from 0 to 3 is the category as an ordered number.
+    """Return the best of 20 values on each problem, by encoding. For comparison, an integer from 0 to 3 encodes the category as an ordered number.
 
     For ``range(20, 220)``, problems on which the encoding was not chosen, the means are 0.086 with one coordinate per option
     and 0.125 with an ordered number. The difference is -0.039 with a standard error of 0.014.
@@ -37,7 +37,7 @@ def best_values(seeds):
 
 @pytest.mark.slow
 def test_a_coordinate_per_option_is_no_worse_than_an_ordered_number():
-    """The first 20 problems alone do not establish the gain: its size is about its standard error."""
+    """The first 20 problems alone do not establish the improvement, because it is about as large as its standard error."""
     best = best_values(range(20))
     difference = np.subtract(best["one-hot"], best["ordered"])
     assert difference.mean() < 2 * difference.std(ddof=1) / np.sqrt(len(difference)), best

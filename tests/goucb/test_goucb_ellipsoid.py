@@ -1,4 +1,4 @@
-"""The recursion of Phase II and its ellipsoid against numpy, and the regression oracle."""
+"""Tests of the recursion of Phase II and its ellipsoid against numpy, and of the regression oracles."""
 
 import math
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ Y = [1.0, 0.2, -0.4]
 
 @dataclass(frozen=True)
 class Given:
-    """An oracle that knows w_0."""
+    """Oracle that returns a given w_0."""
 
     w: tuple[float, ...]
 
@@ -41,7 +41,7 @@ class Given:
 
 
 def told(learner, points, answers, horizon=None, box=BOX):
-    """The state after one observation of Phase I and the given ones of Phase II."""
+    """Return the state after one observation of Phase I and the given observations of Phase II."""
     draw = Streams(0, [0]).at(-1)
     with torch.no_grad():
         state = learner.init(1, box, horizon, draw, dtype=F64)
@@ -73,7 +73,7 @@ def test_recursion_of_the_fixture():
         0.6668221051, abs=1e-10
     )
     mean, bonus = learner.predict(state, BOX, x)
-    assert (mean + bonus).item() == pytest.approx(1.0235407416, abs=1e-10)  # beta = .25
+    assert (mean + bonus).item() == pytest.approx(1.0235407416, abs=1e-10)  # beta = 0.25
 
 
 def test_recursion_equals_numpy_at_each_round():
@@ -94,7 +94,7 @@ def test_recursion_equals_numpy_at_each_round():
 
 
 def test_w_is_the_minimizer_of_the_stacked_least_squares():
-    """(4) by numpy's lstsq on the frozen gradients and sqrt(lambda) I."""
+    """The minimizer of (4) equals numpy's lstsq on the stored gradients and sqrt(lambda) I."""
     learner = recursive()
     state = told(learner, X, Y)
     G = NET.gradient(state.gradients.view)[0].numpy()
@@ -105,7 +105,7 @@ def test_w_is_the_minimizer_of_the_stacked_least_squares():
 
 @pytest.mark.parametrize("t", [1, 4, 5, 30])
 def test_dual_and_primal_agree(t):
-    """Also at the round where one replaces the other, t = dw / 2."""
+    """The two forms also agree in the round of the switch, t = dw / 2."""
     points = 5 * torch.tanh(
         torch.randn(1, t, 2, generator=torch.Generator().manual_seed(t), dtype=F64)
     )
@@ -126,7 +126,7 @@ def test_dual_and_primal_agree(t):
 
 
 def test_rank_one_updates_of_the_inverse_agree_with_both_forms():
-    """P <- P - P g g^T P / (1 + g^T P g), the update that Sigma's factor anew each round replaces."""
+    """The update is P <- P - P g g^T P / (1 + g^T P g). The implementation factors Sigma again in each round instead."""
     P, new, gradients = np.eye(9) / 2.0, np.array([0.7, -1.1]), []
     for t, x in enumerate(X):
         _, w, _ = recursion(W, 2.0, X[:t], Y[:t])
@@ -171,7 +171,7 @@ LINEAR = FunctionModel(bilinear, 4)
 
 
 def test_a_linear_model_gives_linucb():
-    """The ridge regression around w_0 of twenty random answers, and its index."""
+    """The estimate and the index equal ridge regression around w_0 on twenty random observations, and its UCB."""
     rng = np.random.default_rng(0)
     points, answers = rng.uniform(-5, 5, (20, 2)), rng.normal(size=20)
     w0 = rng.normal(size=4)
@@ -209,7 +209,7 @@ def test_for_a_linear_model_the_sphere_is_the_linear_acquisition():
 
 @pytest.mark.parametrize("kappa", [0.05, 0.2, 0.5])
 def test_the_sphere_is_near_the_linear_acquisition(kappa):
-    """|sphere - linear| <= beta C_h / (2 lambda), with C_h of the fixture's weights on the box; it is not zero."""
+    """|sphere - linear| <= beta C_h / (2 lambda), with C_h of the fixture's weights on the box; the difference is not zero."""
     learner = recursive(ridge=0.1, radius=Constant(kappa))
     state = told(learner, X, Y)
     at = surface(learner, state)
@@ -218,7 +218,7 @@ def test_the_sphere_is_near_the_linear_acquisition(kappa):
     far = NET.hessian(state.w, at.frame.native(u))
     curvature = (
         2 * torch.linalg.matrix_norm(far, 2).amax().item()
-    )  # within the ball it may be larger
+    )  # the factor 2 allows for a larger Hessian within the ball
     assert 1e-9 < gap.max().item() <= kappa**2 * curvature / 2
 
 
@@ -236,7 +236,7 @@ def test_the_linear_acquisition_finds_the_maximum_of_a_grid():
 
 
 def test_joint_ascent_keeps_to_the_ball_and_the_box():
-    """Against the printed steps in numpy; a ball so small that it binds."""
+    """The path equals the paper's steps in numpy, also for a ball so small that its constraint is active."""
     learner = recursive(radius=Constant(0.01))
     state = told(learner, X, Y)
     at = surface(learner, state)._replace(incumbent=torch.tensor([[0.1, -0.3]], dtype=F64))
@@ -272,7 +272,7 @@ def data(seed=0, n=12):
 
 
 def test_levenberg_marquardt_finds_a_stationary_point():
-    """Of 1/2 sum (f - y)^2 + rho/2 ||w - anchor||^2; from one of the starts, none of which ends lower."""
+    """The point is stationary for 1/2 sum (f - y)^2 + rho/2 ||w - anchor||^2. It comes from one of the starts, and no start ends lower."""
     x, y = data()
     draw = Streams(0, range(3)).at(-1)
     oracle = LevenbergMarquardt(steps=200)
@@ -281,7 +281,7 @@ def test_levenberg_marquardt_finds_a_stationary_point():
     slope = NET.adjoint(NET.features(fit.w, x), NET.value(fit.w, x) - y) + 0.01 * (
         fit.w - fit.anchor
     )
-    assert slope.abs().max() < 1e-6  # steps that gain less than rounding are refused
+    assert slope.abs().max() < 1e-6  # decreases within rounding error are rejected
     loss = lambda w, a: ((NET.value(w, x) - y).square().sum(1) + 0.01 * (w - a).square().sum(1)) / 2
     for s in range(4):
         one = oracle.first(NET, x, y, starts[:, s : s + 1], 0.01)

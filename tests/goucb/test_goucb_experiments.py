@@ -1,4 +1,4 @@
-"""What is read off the runs: by hand on traces of a few numbers."""
+"""Tests of the statistics of the runs, on traces with a few numbers that were computed by hand."""
 
 from importlib import metadata
 
@@ -21,7 +21,7 @@ from paperlib.play import play
 
 
 def traced(each, best=None, trials=None):
-    """A trace with these regrets a round, R x T."""
+    """Return a trace with this regret per round, R x T."""
     each = np.atleast_2d(np.asarray(each, float))
     series = {"regret": each.cumsum(1)}
     if best is not None:
@@ -41,10 +41,10 @@ def test_bend_is_one_for_linear_regret_and_compares_the_two_ends_of_phase_2():
     linear = traced(np.ones((4, 30)))
     assert synthetic.bend(linear, 5).estimate == 1.0
     each = np.ones((4, 30))
-    each[:, :5] = 100.0  # Phase I does not count
-    each[:, 20:] = 0.25  # the last ten
+    each[:, :5] = 100.0  # regret of Phase I does not count
+    each[:, 20:] = 0.25  # the last ten rounds
     assert synthetic.bend(traced(each), 5).estimate == 0.25
-    each[:, 19] = 100.0  # nor the round before
+    each[:, 19] = 100.0  # the round before them does not count either
     assert synthetic.bend(traced(each), 5).estimate == 0.25
     short = traced(np.ones((4, 8)))  # three rounds at each end
     assert synthetic.bend(short, 2).estimate == 1.0
@@ -52,7 +52,7 @@ def test_bend_is_one_for_linear_regret_and_compares_the_two_ends_of_phase_2():
 
 def test_flat_is_a_share_of_what_uniform_points_lose_in_as_many_rounds():
     uniform, found = traced(np.full((3, 30), 10.0)), np.full((3, 30), 10.0)
-    found[:, 22:] = 0.5  # the last eight
+    found[:, 22:] = 0.5  # the last eight rounds
     assert synthetic.flat(traced(found), uniform).estimate == pytest.approx(0.05)
 
 
@@ -68,7 +68,7 @@ def test_an_order_shows_ties():
 
 
 def test_simple_regrets_below_the_noise_are_ties():
-    """1e-12 and 3e-6 are not ranked where the noise is 0.01."""
+    """With noise 0.01, the values 1e-12 and 3e-6 are not ranked."""
     values = {"a": 3e-6, "b": 1e-12, "c": 0.5, "d": 0.02}
     assert (
         synthetic.describe_values(values, 0.01)
@@ -80,7 +80,7 @@ def test_simple_regrets_below_the_noise_are_ties():
 
 
 def test_a_band_of_cumulative_regret_does_not_fall():
-    """One trial in five has all the regret: the lower end of a t-interval falls below that of the round before, and below 0."""
+    """One trial in five has all the regret. The lower end of a t-interval would then decrease between rounds, and be below 0."""
     each = np.concatenate([np.ones((5, 3)), np.zeros((5, 20))], 1)
     each[0, 3:] = 10.0
     trace = traced(each)
@@ -106,7 +106,7 @@ def test_a_band_of_cumulative_regret_does_not_fall():
 
 
 def test_draws_of_phase_1(monkeypatch, tmp_path):
-    """Blocks are stored, their draws differ, and the best of one point is that point."""
+    """Blocks are stored, their draws differ, and with one point the best point is this point."""
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path))
     monkeypatch.setattr(synthetic, "BLOCK", 300)
     found = synthetic.simulate_first_phase(SigmoidSum(3), 1, 700, 5)
@@ -126,7 +126,7 @@ def test_the_best_of_five_points_by_hand():
 
 
 def test_the_best_point_has_the_largest_noisy_value():
-    """Noise of a thousand times the range makes it one of the points at random."""
+    """With noise of a thousand times the range, the best point is a random one."""
     found = synthetic.simulate_block(SigmoidSum(3, 25_000.0), 5, 20_000, 0, 0)
     error = found["best"].std() / np.sqrt(20_000)
     assert found["best"].mean() == pytest.approx(found["uniform"].mean(), abs=5 * error)
@@ -151,7 +151,7 @@ def test_the_share_of_a_uniform_point_adds_the_learners_difference():
     assert share(2).estimate == pytest.approx(0.66 / 12)
     assert share(6).estimate == pytest.approx(0.62 / 12)
     assert share(2).low < share(2).estimate < share(2).high and share(2).n == 4
-    assert share(2).low > 0.05  # decided, unlike by 20 trials
+    assert share(2).low > 0.05  # decided here; with 20 trials it would be open
     level = 1 - 0.05 / 3  # three intervals are combined
     best, uniform = (synthetic.bernstein(found[name], 25, level) for name in found)
     assert share(2).low == pytest.approx((best.low + 0.06) / uniform.high, rel=1e-12)
@@ -161,7 +161,7 @@ def test_the_share_of_a_uniform_point_adds_the_learners_difference():
 
 
 def test_the_share_is_covered_where_some_trials_recover():
-    """One trial in ten has regret 6, of which GO-UCB recovers in a fifth: 0.48 of 12. With 20 trials coverage is below one half."""
+    """One trial in ten has regret 6, and GO-UCB recovers in a fifth of these: 0.48 of 12. With 20 trials the coverage is below one half."""
     rng = np.random.default_rng(0)
     found = {"best": 6.0 * (rng.random(200_000) < 0.1), "uniform": np.full(200_000, 12.0)}
 
@@ -203,7 +203,7 @@ def test_acquisitions_tie_on_points_that_are_not_scaled():
 
 
 def test_botorchs_own_search_chooses_other_points_than_ours():
-    """Ours takes the first candidate for both acquisitions; BoTorch's does not choose that, and not always the same for both."""
+    """Our search takes the first candidate for both acquisitions. BoTorch's search does not, and its points for the two may differ."""
     learners = [GP(5, "legacy-raw", name, fit_steps=12, steps=2) for name in ("UCB", "EI")]
     run = lambda learner: play(
         learner, SigmoidSum(), horizon=8, trials=2, record="all", probes={"x": played}
@@ -256,7 +256,7 @@ def test_growth_is_the_exponent():
 
 
 def accuracies(values):
-    """A trace as ``Tuning`` leaves it: cumulative accuracy as regret, R x T."""
+    """Return a trace as ``Tuning`` records it, with cumulative accuracy in place of regret, R x T."""
     values = np.asarray(values, float)
     return traced(values, best=np.maximum.accumulate(values, 1))
 
@@ -274,7 +274,7 @@ def test_regret_of_tuning_is_against_the_best_that_any_learner_found_in_the_fold
 
 
 def test_folds_count_and_designs_do_not():
-    """Ten designs of two folds that differ: the t-interval of two numbers, not of twenty."""
+    """With ten designs of two different folds, the t-interval is based on two numbers, not on twenty."""
     x = np.where(np.arange(20) % 2 == 0, 0.0, 1.0)
     found = tuning.clustered({"": x}, 2)
     assert (found.estimate, found.n) == (0.5, 20)
@@ -312,7 +312,7 @@ def test_the_greatest_difference_names_the_other():
 
 
 def test_one_difference_above_refutes_whatever_the_others_do():
-    """b is behind beyond doubt; c, of which nothing is known, must not hide it."""
+    """The regret of a exceeds that of b beyond doubt. The difference to c is unknown, which must not hide this."""
     a, b, c = ([[x] for x in row] for row in ([1.0, 1.1], [0.4, 0.5], [-9.0, 9.0]))
     tasks = {"t": {"a": traced(a), "b": traced(b), "c": traced(c)}}
     assert tuning.greatest(tasks, "a", ["b", "c"], 2).low > 0
@@ -372,7 +372,7 @@ def test_a_start_called_like_a_control_is_drawn_as_itself():
     starts = {"uniform": traced([[1.0, 2.0], [1.0, 4.0]])}
     controls = {
         "uniform": traced([[10.0, 20.0], [10.0, 20.0], [0.0, 0.0]])
-    }  # the third is not drawn
+    }  # the third trial is not drawn, because ``starts`` has two
     found = synthetic.bars(ax, starts, controls, title="", ylabel="")
     assert found["dots"]["uniform"].estimate == 4.0 and found["lines"]["uniform"].estimate == 30.0
     drawn = [line.get_ydata()[0] for line in ax.lines]

@@ -1,4 +1,4 @@
-"""GO-UCB as a whole: presets, behavior on f1, degenerate problems, bad input, and the synthetic problems."""
+"""Tests of complete GO-UCB learners: presets, behavior on f1, degenerate problems, bad input, and the synthetic problems."""
 
 import dataclasses
 import math
@@ -27,7 +27,7 @@ SMALL = {
 
 
 def steps(learner, answers, dim=2, rounds=12, horizon=40, bounds=None, seed=0, trials=2):
-    """Points that a learner asks for when ``answers(x)`` is what it hears, and its last state."""
+    """Return the points that a learner selects with feedback ``answers(x)``, and its last state."""
     streams, bounds = Streams(seed, range(trials)), bounds or Bounds.cube(dim, 2.0)
     points = []
     with torch.no_grad():
@@ -61,7 +61,7 @@ def test_values_of_the_three_functions():
 
 
 def test_maxima_of_the_three_functions():
-    """At their maximizers; no random point is above."""
+    """The values at the maximizers are the maxima, and no random point exceeds them."""
     assert StyblinskiTang().maximum == pytest.approx(39.16616570377142 * 20, rel=1e-14)
     at = {SigmoidSum(3): 5.0, StyblinskiTang(3): -2.9035340277711, Rastrigin(3): 0.0}
     generator = torch.Generator().manual_seed(0)
@@ -75,7 +75,7 @@ def test_maxima_of_the_three_functions():
 
 
 def test_means_of_f2_and_f3():
-    """83.33 and -366.67 under the uniform distribution, in closed form by coordinate."""
+    """The means under the uniform distribution are 83.33 and -366.67, in closed form by coordinate."""
     grid = torch.linspace(-5, 5, 200001, dtype=F64)[None, :, None]
     for problem, mean in [(StyblinskiTang(1), 83.3333 / 20), (Rastrigin(1), -366.6667 / 20)]:
         instance = problem.init(1, 10, Streams(0, [0]).at(-1), dtype=F64)
@@ -147,18 +147,18 @@ def test_practical_stays_near_the_top_of_f1():
 
 
 def test_literal_with_a_uniform_start_is_uniform_search_on_f1():
-    """Its regret a round is that of a uniform point, 11.75, and its ball does not bind."""
+    """Its regret per round is that of a uniform point, 11.75, and its ball constraint is never active."""
     probes = {"ratio": Probe(lambda r: r.after.ratio, "max"), "moved": lambda r: r.after.moved}
     trace, second = run(
         literal(5, 26.0, acquisition=dataclasses.replace(QUICK, start="uniform")), probes=probes
     )
     assert 9.5 <= second.mean() / 25 <= 13.5
     assert 0 < trace["ratio"].max() < 1e-6
-    assert 0 < trace["moved"].max() < 2  # of a box of side 10 in 20 dimensions
+    assert 0 < trace["moved"].max() < 2  # small in a box of side 10 in 20 dimensions
 
 
 def test_literal_from_the_incumbent_repeats_the_best_of_phase_one():
-    """It moves little, and the point it goes on from is the best answer's."""
+    """The ascent moves little, and starts at the point with the best observed value."""
     trace, second = run(
         literal(5, 26.0, acquisition=QUICK), probes={"x": Probe(lambda r: r.action)}
     )
@@ -180,7 +180,7 @@ def test_printed_gradient_descent_changes_nothing():
 
 
 def test_the_trust_region_follows_its_rule():
-    """Doubled after three successes in a row, halved after four failures, within its ends; Phase I does not count."""
+    """It doubles after three consecutive successes, halves after four failures, and stays within its limits; Phase I does not count."""
     learner = practical(2, **SMALL)
     box = Bounds.cube(1)
     answers = (
@@ -214,7 +214,7 @@ def test_success_is_against_the_best_before_the_round():
             state = learner.update(state, box, torch.zeros(1, 1, dtype=F64), y, None)
     assert (
         state.successes.item() == 2 and state.failures.item() == 0
-    )  # -1.9981 is less than .002 better
+    )  # -1.9981 exceeds -2 by less than 0.002, a thousandth of |best|
 
 
 def test_points_of_phase_two_lie_in_the_trust_region():
@@ -265,7 +265,7 @@ def test_one_dimension_one_unit_one_point(name):
     assert state.w.shape == (
         2,
         4,
-    )  # 20 gradients of 4 parameters: past the switch to the primal form
+    )  # with 20 gradients of 4 parameters the primal form is used
 
 
 @every
@@ -282,7 +282,7 @@ def test_one_point_told_again_and_again(name):
 
 
 def test_practical_does_not_depend_on_the_unit_of_the_answers():
-    """Bit for bit for a power of two, to 1e-6 for 1e8."""
+    """The points are bit-identical for a power of two, and agree to 1e-6 for a factor of 1e8."""
     learner = practical(3, **SMALL)
     one, _ = steps(learner, bump, rounds=8)
     power, _ = steps(learner, lambda x: bump(x) * 2.0**20, rounds=8)
@@ -297,7 +297,7 @@ def test_points_of_phase_one_are_the_same_for_all():
 
 
 def test_a_state_predicts():
-    """After many answers near them, the value at the points heard; the bonus is smaller there than far away."""
+    """After many observations nearby, the prediction is close to the observed values, and the bonus is smaller than far away."""
     learner = practical(4, model=TwoLayerNet(8))
     points, state = steps(learner, bump, rounds=25)
     with torch.no_grad():
@@ -314,7 +314,7 @@ def test_a_state_predicts():
 
 @pytest.mark.parametrize("part", [0.0, 0.5])
 def test_settings_by_trial_are_those_of_each(part):
-    """A sweep of kappa in one run equals runs with one kappa each."""
+    """A sweep of kappa in one run equals separate runs with one kappa each."""
     kappas = torch.tensor([0.0, 0.5], dtype=F64)
     problem = StyblinskiTang(2)
     both = play(practical(3, kappa=kappas, **SMALL), problem, 8, 2, record="all")

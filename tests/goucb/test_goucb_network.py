@@ -1,4 +1,4 @@
-"""The network's closed forms, and functions of a user's own as models."""
+"""Tests of the network's closed forms, and of user-defined functions as models."""
 
 import math
 
@@ -56,7 +56,7 @@ def test_hessian_of_the_fixture():
 
 @pytest.mark.parametrize("dim, hidden", [(1, 1), (3, 4), (20, 25)])
 def test_closed_forms_equal_autograd(dim, hidden):
-    """Values, gradients in w and x, and for the smaller ones the Hessian; another w in each trial."""
+    """Values, gradients in w and x, and the Hessian of the smaller networks agree; each trial has another w."""
     net = TwoLayerNet(hidden)
     w, x = random(1, 2, net.parameters(dim)), random(2, 2, 5, dim)
 
@@ -75,7 +75,7 @@ def test_closed_forms_equal_autograd(dim, hidden):
 
 
 def test_products_without_the_gradient_equal_those_with_it():
-    """The kernel identity for two different parameters, and g^T v, sum q_i g_i, ||g||^2."""
+    """The kernel identity holds for two different parameters; g^T v, sum q_i g_i and ||g||^2 agree."""
     net = TwoLayerNet(25)
     dw = net.parameters(20)
     F = net.features(random(1, 3, dw), random(2, 3, 7, 20))
@@ -90,7 +90,7 @@ def test_products_without_the_gradient_equal_those_with_it():
 
 
 def test_starts_have_the_printed_sizes():
-    """Standard deviations of each layer, and torch's own initialization."""
+    """Standard deviations of each layer are as documented, and the default is torch's initialization."""
     net = TwoLayerNet(400)
     layers = net.layers(net.start(random(0, 1, net.parameters(100)), 100, 3.0)[0])
     assert layers.W1.std().item() == pytest.approx(0.3, rel=0.02)

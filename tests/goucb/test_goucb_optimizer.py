@@ -1,4 +1,4 @@
-"""Ask and tell on named dimensions: failures are logged and the search goes on; files, own data, and bad input."""
+"""Tests of ask/tell on named dimensions: failed evaluations are logged and the search continues; files, existing data, and bad input."""
 
 import inspect
 import math
@@ -49,7 +49,7 @@ SPACE = Space(
 
 @dataclass(frozen=True)
 class Blind:
-    """Forgets what it hears."""
+    """Learner that discards its feedback."""
 
     wants = "reward"
 
@@ -64,7 +64,7 @@ class Blind:
 
 
 class Rising(TuRBO):
-    """With a model whose mean is the first coordinate."""
+    """TuRBO with a model whose mean is the first coordinate."""
 
     def predict(self, state, bounds, x):
         return x[..., 0], torch.ones_like(x[..., 0])
@@ -76,7 +76,7 @@ class Odd(float):
 
 
 def f(x):
-    """Largest, 0, at rate .01, shift 1, depth 4 and "poly"."""
+    """Return the objective, whose maximum is 0 at rate 0.01, shift 1, depth 4 and "poly"."""
     away = math.log10(x["rate"] / 0.01) ** 2 + (x["shift"] - 1) ** 2 + (x["depth"] - 4) ** 2 / 9
     return -away - (x["kernel"] != "poly")
 
@@ -86,7 +86,7 @@ def new(space=SPACE, learner=LEARNERS["practical"], **more):
 
 
 def follow(search, rounds, answer=f):
-    """The points asked for."""
+    """Return the proposed points of ``rounds`` rounds."""
     asked = []
     for _ in range(rounds):
         asked.append(search.ask())
@@ -95,7 +95,7 @@ def follow(search, rounds, answer=f):
 
 
 def numbers(search):
-    """What was learned, comparable with ==."""
+    """Return the learned state in a form that can be compared with ==."""
     view = lambda x: x.view if hasattr(x, "view") and not isinstance(x, torch.Tensor) else x
     plain = lambda x: x.tolist() if isinstance(x, torch.Tensor) else x
     now = search._now
@@ -137,7 +137,7 @@ def test_policies_are_the_learners_of_the_paper_and_its_baselines():
 
 
 def test_the_example_of_the_docstring():
-    """As it stands there; it comes closer than its eight uniform points."""
+    """The example runs as it is written. It finds a better point than the best of its eight uniform points."""
     example = textwrap.dedent(inspect.getdoc(Optimizer).split("\n\n")[2])
     score = lambda rate, depth: -(math.log10(rate / 0.01) ** 2) - (depth - 4) ** 2
     names = {"Optimizer": Optimizer, "Space": Space, "Real": Real, "Integer": Integer, "f": score}
@@ -148,7 +148,7 @@ def test_the_example_of_the_docstring():
 
 
 def test_a_value_asked_for_is_heard_at_the_point_that_was_meant():
-    """An integer has many points; one told without being asked for is heard in the middle of its part."""
+    """Many coordinates decode to one integer. A value that was not proposed is recorded at the midpoint of the integer's part."""
     space = Space([Integer("k", 1, 4)])
     search, other = new(space), new(space)
     meant = search.space.encode(x := search.ask())
@@ -234,7 +234,8 @@ def test_what_is_no_finite_number_is_a_failed_evaluation(y, before):
     (failure,) = search.failures
     assert failure.action == x and failure.round == before + 1 and failure.reason
     assert search.log[-1] == (x, None, failure.reason) and len(search.log) == before + 1
-    assert search.rounds == (before + 1 if before else 0)  # before any answer there is none to tell
+    # Before the first value there is no lowest value to pass on.
+    assert search.rounds == (before + 1 if before else 0)
     if before:
         assert search.state.y.view[0, -1] == min(entry.y for entry in search.log[:-1])
     follow(search, 3)
@@ -261,7 +262,7 @@ def test_the_reason_is_named(reason, words):
 
 @pytest.mark.parametrize("y", REFUSED, ids=lambda y: type(y).__name__)
 def test_what_is_not_one_real_number_is_refused_by_name(y):
-    """It counted as a failed evaluation before, without a word."""
+    """In earlier versions it counted as a failed evaluation without any message."""
     search = new()
     follow(search, 2)
     before = search._now
@@ -306,7 +307,7 @@ def test_after_a_failure_at_first_another_point_is_asked_for():
         search.fail(points[-1], RuntimeError("down"))
     assert all(points[i] != points[j] for i in range(5) for j in range(i))
     assert search.rounds == 0 and [failure.round for failure in search.failures] == [1] * 5
-    # uniform points of later rounds, which an untroubled search of more of them meets too
+    # They are the uniform points that a search with a larger n_init and no failures proposes.
     assert points == follow(new(learner=practical(9, **SMALL)), 5)
     follow(search, 4)
     assert [entry.x for entry in search.log[:5]] == points and search.rounds == 4
@@ -323,7 +324,7 @@ def test_every_second_one_fails(policy):
     follow(search, 12, answer)
     assert [entry.x for entry in search.log] == calls and len(search.failures) == 6
     assert [entry.y is None for entry in search.log] == [True, False] * 6
-    assert search.rounds == 11  # the first was before any answer
+    assert search.rounds == 11  # the first evaluation failed before there was any value
     values = search.state.y.view[0].tolist()
     heard = [entry.y for entry in search.log[1:]]
     known = [y for y in heard if y is not None]
@@ -355,7 +356,7 @@ def test_a_function_may_fail_in_every_way():
 
     def function(x):
         calls.append(dict(x))
-        x.clear()  # it may do what it likes with its point
+        x.clear()  # the function may modify its argument
         way = ways[len(calls) % 8 // 2] if len(calls) % 2 else -f(calls[-1])
         if isinstance(way, Exception):
             raise way
@@ -385,7 +386,7 @@ def test_where_all_evaluations_fail_it_says_so():
 
 
 def test_an_exception_of_the_function_is_raised_with_what_was_found():
-    """A function of another signature gave as many failures as evaluations, and no word of it."""
+    """For example, in earlier versions a function with another signature gave only failed evaluations, without any message."""
     with pytest.raises(TypeError) as raised:
         minimize(lambda rate, depth: 0.0, SPACE, 30, learner=LEARNERS["turbo"])
     assert raised.value.found == (None, None, [])
@@ -428,7 +429,7 @@ def test_a_number_is_no_reason():
     assert search.log == []
 
 
-# ---- data of one's own
+# ---- existing data
 
 
 def test_own_data_come_first_and_count():
@@ -441,7 +442,7 @@ def test_own_data_come_first_and_count():
     assert numbers(search) == numbers(other) and search.rounds == 4
     assert [entry.x for entry in search.log] == own
     assert search.recommend() == max(own, key=f)
-    search.predict(own)  # n_init = 3 is over
+    search.predict(own)  # works because more than n_init = 3 values are known
     asked = search.ask()
     assert asked == other.ask() and asked != new().ask()
 
@@ -481,7 +482,7 @@ def test_own_data_are_taken_whole_or_not_at_all(points, answers, match):
 
 
 def test_the_model_recommends_among_points_that_gave_a_number():
-    """The largest answer is the first; where the model is largest the evaluation failed."""
+    """The first value is the largest. At the point where the model is largest, the evaluation failed."""
     search = new(Space([Real("x", 0.0, 1.0)]), Rising(3))
     xs = [{"x": x} for x in np.linspace(0, 1, 9)]
     search.observe(xs, [3.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, math.nan])
@@ -494,7 +495,7 @@ def test_of_equals_the_first_is_recommended():
     search = new()
     asked = follow(search, 6, lambda x: 1.0)
     assert search.recommend() == asked[0]
-    search.tell(search.ask(), math.nan)  # heard as 1, too
+    search.tell(search.ask(), math.nan)  # the learner receives 1 for it, too
     assert search.recommend() == asked[0]
 
 
@@ -576,7 +577,7 @@ def test_damaged_files_are_refused(tmp_path):
         user = new()
         try:
             user.restore(bad)
-            assert numbers(user) == numbers(search)  # a byte of no meaning
+            assert numbers(user) == numbers(search)  # the changed byte has no effect
         except ValueError as error:
             assert "bad.npz" in str(error) and user.rounds == 0
             refused += 1
@@ -642,7 +643,7 @@ def test_it_says_what_it_is():
 @pytest.mark.parametrize("policy", ["practical", "turbo"])
 @pytest.mark.parametrize("rounds", [1, 5])
 def test_what_was_asked_before_a_save_may_be_told_after_the_load(policy, rounds, tmp_path):
-    """A value of an integer or an option has many points: the loaded search must hear of the one that was meant."""
+    """Many points decode to one integer or option. The loaded search must record the one that the learner proposed."""
     space = Space([Real("a", 0.0, 3.7), Integer("b", 1, 5), Category("c", ["u", "v", "w"])])
     value = lambda x: -((x["a"] - 1) ** 2) - (x["b"] - 3) ** 2 + (x["c"] == "v")
     begin = lambda: Optimizer(space, policy, 3)
@@ -690,7 +691,7 @@ def quadratic(x):
 
 
 class Broken:
-    """A learner that raises once it has heard three answers."""
+    """Learner that raises an error after three observations."""
 
     def __new__(cls):
         @dataclass(frozen=True)
@@ -758,7 +759,7 @@ def test_data_of_ones_own_are_heard_without_a_search(policy, monkeypatch):
     one.observe(points, answers)
     after = one.ask()
     for x, y in zip(points, answers):
-        other.ask()  # what was asked for is not what is told
+        other.ask()  # the proposed point is not the one reported next
         other.tell(x, y)
     assert other.ask() == after
     monkeypatch.setattr(type(learner), "select", None)
@@ -792,7 +793,7 @@ def test_the_papers_output_is_a_query_of_phase_two():
 
 
 def test_a_repeated_evaluation_without_noise_is_warned_of_once(tmp_path):
-    """GO-UCB stays at its incumbent: of a function without noise it learns nothing there."""
+    """GO-UCB stays at its incumbent. If the function has no noise, repeating that point gives no information."""
     search = new(Space([Category("c", ["a", "b"])]), LEARNERS["practical"])
     with pytest.warns(UserWarning, match='{.c.: .+} was evaluated again.*policy="turbo"') as said:
         follow(search, 9, lambda x: float(x["c"] == "a"))
@@ -818,7 +819,7 @@ def test_no_repetition_is_warned_of_with_noise_or_in_own_data():
     follow(new(space), 9, lambda x: rng.normal())
     follow(
         new(space), 9, lambda x: float(rng.random() < 0.5)
-    )  # 0 or 1: the first repetition differs
+    )  # the values are 0 or 1, and the first repetition differs
     new(space).observe([{"c": "a"}] * 4, [1.0] * 4)
     follow(Optimizer(Space([Real("x", 0.0, 1.0)])), 9, lambda x: 1.0)
 
@@ -826,7 +827,7 @@ def test_no_repetition_is_warned_of_with_noise_or_in_own_data():
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("answers", [(1.0,), (1.0, 0.0)], ids=["one answer", "two answers"])
 def test_a_point_is_decoded_once_where_answers_tie(answers, monkeypatch):
-    """A constant function, and one of 0 and 1 whose noise shows at a point of two answers."""
+    """The functions are a constant, and one with values 0 and 1 whose noise is visible at a point with both values."""
     space = Space([Real("x", 0.0, 1.0), Category("c", ["a", "b"])])
     counts, search = [], new(space, LEARNERS["turbo"])
     decode = Space.decode
@@ -838,14 +839,14 @@ def test_a_point_is_decoded_once_where_answers_tie(answers, monkeypatch):
         x, before = search.ask(), len(counts)
         search.tell(x, answers[t % len(answers)])
         decoded.append(len(counts) - before)
-    assert max(decoded[1:]) <= 4  # the point, and twice the one asked for
+    assert max(decoded[1:]) <= 4  # once for the new point, and for the proposed point twice
 
 
 # ---- tables
 
 
 def test_tables_and_their_rows_are_points():
-    """A column of integers with a missing value, and a row of mixed kinds, hold floats."""
+    """A column of integers with a missing value, and a row with mixed types, contain floats."""
     pandas = pytest.importorskip("pandas")
     own = [SPACE.decode(u) for u in np.random.default_rng(0).random((5, SPACE.size))]
     answers = [f(x) for x in own]
@@ -887,7 +888,7 @@ def test_tables_and_their_rows_are_points():
 
 
 def test_a_file_with_categories_as_ordered_numbers_is_refused(tmp_path):
-    """Versions before had one coordinate for a category."""
+    """Earlier versions used one coordinate per category."""
     search = new()
     follow(search, 4)
     search.save(good := tmp_path / "run.npz")
@@ -900,11 +901,11 @@ def test_a_file_with_categories_as_ordered_numbers_is_refused(tmp_path):
     ):
         new().restore(old)
     plain = Space(SPACE.dimensions[:3])
-    assert "categories" not in plain.settings()  # and its files stay readable
+    assert "categories" not in plain.settings()  # files of a space without categories stay readable
 
 
 def test_an_option_is_heard_in_the_middle_of_its_part():
-    """Whatever point of the part the learner chose: options differ as much one from another, in any order."""
+    """Whichever point of the region the learner proposed, all pairs of options have the same distance, in any order of the options."""
     search = new(learner=LEARNERS["turbo"])
     follow(search, 8)
     heard = (search.state.x.view[0, :, 3:] + 1) / 2

@@ -1,4 +1,4 @@
-"""Where the oracles of Phase I begin, what their fields do, and which of their fits is kept."""
+"""Tests of the oracles of Phase I: their starting points, their fields, and the fit that they return."""
 
 import math
 
@@ -17,7 +17,7 @@ NET = TwoLayerNet(2)
 
 
 def draw():
-    """The key of ``init``, of which nothing was asked yet."""
+    """Return the draws of ``init``, of which none has been used."""
     return Streams(4, range(2)).at(-1)
 
 
@@ -28,14 +28,14 @@ def data(n=6):
 
 
 def fits(starts, rho, steps):
-    """Of two trials, numpy's fit from each start, and its objective."""
+    """Return numpy's fit from each start, for two trials, and its objective."""
     x, y = (part.numpy() for part in data())
     starts = starts.numpy()
     return [[dense(start, start, x[i], y[i], rho, steps) for start in starts[i]] for i in range(2)]
 
 
 def test_starts_of_levenberg_marquardt_have_the_sizes_of_its_gain():
-    """W1 of variance gain^2 / d, b1 of gain^2, w2 of 1 / h, b2 = 0, from normals drawn once a run."""
+    """W1 has variance gain^2 / d, b1 gain^2, w2 1 / h, and b2 = 0, from normals drawn once per run."""
     net, d = TwoLayerNet(5), 3
     normal = draw().normal("lm_start", 4, net.parameters(d)).numpy()
     scale = np.repeat([3 / math.sqrt(d), 3.0, 1 / math.sqrt(5), 0.0], [15, 5, 5, 1])
@@ -60,7 +60,7 @@ def test_levenberg_marquardt_takes_its_own_ridge_first_and_the_learners_second()
 
 
 def test_the_first_fit_takes_steps_and_later_ones_take_more():
-    """Each count as that of numpy's loop, which differs from its neighbors; the anchor stays."""
+    """Each number of steps agrees with numpy's loop, whose result differs for one step more or less; the anchor is unchanged."""
     x, y = data()
     oracle = LevenbergMarquardt(1, steps=4, more=2, gain=2.0)
     starts = oracle.starts(NET, 2, draw())
@@ -90,7 +90,7 @@ def test_a_ridge_by_trial_is_that_of_each_trial():
 
 
 def test_gradient_descent_begins_as_its_start_says():
-    """As torch.nn.Linear's layers, at ones, or uniform on [0, 1)."""
+    """The starts are the default of torch.nn.Linear, ones, or uniform on [0, 1)."""
     net, d = TwoLayerNet(50), 4
     uniform = draw().uniform("sgd_start", 1, net.parameters(d))
     starts = {
@@ -112,7 +112,7 @@ def test_gradient_descent_begins_as_its_start_says():
 
 
 def test_gradient_descent_goes_on_from_the_last_fit():
-    """Three steps and two more are five."""
+    """Three steps followed by two equal five."""
     x, y = data()
     starts = GradientDescent(start="uniform01").starts(NET, 2, draw())
     three = GradientDescent(0.05, 3).first(NET, x, y, starts, None)
@@ -127,7 +127,7 @@ def wave(w, x):
 
 
 def test_box_least_squares_keeps_the_lowest_of_its_fits():
-    """A sum of squares with several minima: starts end at different ones; the rest is as drawn."""
+    """The sum of squares has several minima, and the starts end at different ones. The other outputs are as drawn."""
     model, oracle = FunctionModel(wave, 1), BoxLeastSquares(-4.0, 8.0, 5)
     x = torch.linspace(-3, 3, 15, dtype=F64).view(1, 15, 1).expand(2, -1, -1)
     y = model.value(torch.tensor([[1.3], [2.9]], dtype=F64), x)

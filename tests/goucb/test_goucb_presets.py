@@ -1,4 +1,4 @@
-"""Rounds of the presets against dense ones in numpy, what their acquisition is handed, and every number that is a default."""
+"""Compare rounds of the presets with dense ones in numpy; test the input of their acquisition, and every default number."""
 
 import dataclasses
 import math
@@ -30,14 +30,15 @@ BOX = Bounds.of([-1.0, 2.0], [3.0, 2.5])
 SIZES = {
     "model": TwoLayerNet(2),
     "oracle": LevenbergMarquardt(2, 10, 3),
-    "acquisition": Linearized(16, 4, 2, 0),  # no steps: the best of the points that compete
+    # Without Adam steps, the best initial point is selected.
+    "acquisition": Linearized(16, 4, 2, 0),
 }
 TRUST = TrustRegion(0.3, 0.1, 1.0, successes=2, failures=2)
 N, ROUNDS = 3, 11
 
 
 def played(learner, rounds=ROUNDS, horizon=None):
-    """Points of [-1, 1]^d, R x t x d, and answers of two trials, R x t, with the last state."""
+    """Return points of [-1, 1]^d, R x t x d, and observations of two trials, R x t, with the last state."""
     streams = Streams(0, range(2))
     with torch.no_grad():
         state = learner.init(2, BOX, horizon, streams.at(-1), dtype=F64)
@@ -50,7 +51,7 @@ def played(learner, rounds=ROUNDS, horizon=None):
 
 
 def lengths(y, rule):
-    """Half-width of the trust region in each round of Phase II."""
+    """Return the half-width of the trust region in each round of Phase II."""
     length, up, down, found = rule.first, 0, 0, []
     for t in range(N, len(y) + 1):
         found.append(length)
@@ -66,7 +67,7 @@ def lengths(y, rule):
 
 
 def competing(t, trial, lo, hi, best, spread):
-    """16 uniform points of the region, 4 normal ones around the incumbent, the incumbent."""
+    """Return the initial points of the search: 16 uniform points of the region, 4 normal ones around the incumbent, and the incumbent."""
     draw = Streams(0, range(2)).at(t)
     uniform = draw.uniform("candidates", 16, 2)[trial].numpy()
     near = best + spread * draw.normal("jitter", 4, 2)[trial].numpy()
@@ -74,14 +75,14 @@ def competing(t, trial, lo, hi, best, spread):
 
 
 def best_start(starts, u, z, rho):
-    """Of the fits from all starts that of the lowest objective, and its start."""
+    """Return the fit with the lowest objective of the fits from all starts, and its start."""
     fits = [(*fit(start, start, u, z, rho, 10), start) for start in starts.numpy()]
     w, _, start = min(fits, key=lambda each: each[1])
     return w, start
 
 
 def predicted(learner, state):
-    """Value and bonus at three points of the user's, R x 3 each."""
+    """Return value and bonus at three points in the user's coordinates, R x 3 each."""
     at = torch.tensor([[-0.9, 0.2], [0.3, 0.8], [1.0, -1.0]], dtype=F64)
     with torch.no_grad():
         mean, bonus = learner.predict(state, BOX, BOX.native(at).expand(2, -1, -1))
@@ -92,7 +93,7 @@ def predicted(learner, state):
 
 
 def test_rounds_of_practical_equal_dense_ones():
-    """All answers standardize, fit and make Sigma, those of Phase I too; the region is around the best of all."""
+    """All observations, those of Phase I too, enter the standardization, the fit and Sigma. The region is around the best of all points."""
     learner = practical(N, kappa=0.7, ridge=0.05, trust=TRUST, **SIZES)
     u, y, state = played(learner)
     at, mean, bonus = predicted(learner, state)
@@ -121,7 +122,7 @@ def test_rounds_of_practical_equal_dense_ones():
 
 @pytest.mark.parametrize("trust", [None, TRUST])
 def test_rounds_of_algorithm1_equal_dense_ones(trust):
-    """Phase I standardizes for ever; Sigma and the ridge estimate are those of Phase II, with gradients as at their queries."""
+    """Phase I determines the standardization of all rounds. Sigma and the ridge estimate use Phase II, with gradients at the time of each query."""
     learner = algorithm1(N, kappa=0.7, ridge=0.5, trust=trust, **SIZES)
     u, y, state = played(learner)
     at, mean, bonus = predicted(learner, state)
@@ -147,12 +148,12 @@ def test_rounds_of_algorithm1_equal_dense_ones(trust):
         np.testing.assert_allclose(bonus[i], sd * width, rtol=1e-7)
 
 
-# ---- what an acquisition is handed
+# ---- input of the acquisition
 
 
 @dataclass(frozen=True)
 class Seen:
-    """An acquisition that keeps what it was handed, and asks for uniform points."""
+    """Acquisition that stores its input and selects uniform points."""
 
     kept: list = field(default_factory=list)
 
@@ -163,7 +164,7 @@ class Seen:
 
 
 def surfaces(learner, horizon=None):
-    """Points, answers, and by round of Phase II what ``learner`` handed to its acquisition."""
+    """Return points, observations, and for each round of Phase II the input that ``learner`` passes to its acquisition."""
     seen = Seen()
     u, y, state = played(dataclasses.replace(learner, acquisition=seen), 15, horizon)
     kept = seen.kept
@@ -174,7 +175,7 @@ def surfaces(learner, horizon=None):
 @pytest.mark.parametrize("trust", [None, TrustRegion(), TRUST])
 @pytest.mark.parametrize("make", [practical, algorithm1])
 def test_the_surface_is_around_the_best_of_all_points(make, trust):
-    """Centered at it, as wide as the region or the whole box; the last point is that of the round before."""
+    """It is centered at the best point and as wide as the region or the whole box; ``last`` is the point of the round before."""
     oracle = LevenbergMarquardt(1, 2, 0)
     learner = make(N, kappa=0.7, ridge=0.5, trust=trust, model=TwoLayerNet(2), oracle=oracle)
     u, y, _, kept = surfaces(learner)
@@ -195,7 +196,7 @@ def test_the_surface_is_around_the_best_of_all_points(make, trust):
 
 
 def test_the_printed_radius_counts_from_one_and_takes_the_printed_ridge():
-    """sqrt(d_w^3 F^4 t / T), t = 1 at the first query of Phase II; T = horizon - n_init; points as they are."""
+    """The radius is sqrt(d_w^3 F^4 t / T) with t = 1 at the first query of Phase II and T = horizon - n_init; points are not scaled."""
     T, F, dw = 20, 3.0, 9
     learner = literal(N, F, model=TwoLayerNet(2), oracle=GradientDescent(steps=3))
     _, _, state, kept = surfaces(learner, N + T)
@@ -207,12 +208,12 @@ def test_the_printed_radius_counts_from_one_and_takes_the_printed_ridge():
     at = BOX.native(torch.zeros(2, 1, 2, dtype=F64))
     _, bonus = learner.predict(state, BOX, at)
     width = learner.ellipsoid(state, BOX).width(learner.model.features(state.w, at))
-    root = math.sqrt(dw**3 * F**4 * 13 / T)  # of the query that comes
+    root = math.sqrt(dw**3 * F**4 * 13 / T)  # for the next query, t = 13
     np.testing.assert_allclose(bonus, root * width, rtol=1e-12)
 
 
 def test_the_trust_region_reaches_its_most_and_does_not_pass_it():
-    """.2, .4, .8, 1.6 and no more; down to .05 and no less."""
+    """The half-widths are 0.2, 0.4, 0.8, 1.6 and not larger, then decrease to 0.05 and not below."""
     learner = practical(1, **SIZES)
     with torch.no_grad():
         state = learner.init(1, BOX, None, Streams(0, [0]).at(-1), dtype=F64)
@@ -226,14 +227,14 @@ def test_the_trust_region_reaches_its_most_and_does_not_pass_it():
     assert sides == pytest.approx(grown + shrunk)
 
 
-# ---- settings by trial, and models of a user's own
+# ---- per-trial settings, and user-defined models
 
 PROBES = {"x": Probe(lambda r: r.action)}
 
 
 @pytest.mark.parametrize("make", [practical, algorithm1])
 def test_a_ridge_by_trial_equals_runs_with_each(make):
-    """And is not without effect."""
+    """The ridge also has an effect on the estimates."""
     ridges = torch.tensor([0.01, 3.0], dtype=F64)
     sizes = SIZES | {"acquisition": Linearized(16, 4, 2, 3)}
     w = {"w": Probe(lambda r: r.after.w)}
@@ -251,7 +252,7 @@ def test_a_ridge_by_trial_equals_runs_with_each(make):
 
 
 def wave(w, x):
-    """Of 2 d + 1 parameters."""
+    """Model with 2 d + 1 parameters."""
     d = x.shape[0]
     return w[-1] + (w[:d] * (x + w[d:-1]).tanh()).sum()
 
@@ -268,7 +269,7 @@ def test_a_function_as_model_alone_equals_batched(make):
             np.testing.assert_allclose(alone[name][0], together[name][trial], rtol=1e-9, atol=1e-9)
 
 
-# ---- every number that is a default
+# ---- every default number
 
 LM = LevenbergMarquardt(restarts=4, steps=60, more=15, gain=1.0, ridge=None)
 LINEARIZED = Linearized(candidates=128, around=32, top=8, steps=40, rate=0.05)
@@ -322,7 +323,7 @@ DEFAULTS = {
             around=32,
             top=8,
             steps=50,
-            rate=0.04,  # .02 in units of the unit cube
+            rate=0.04,  # 0.02 in units of the unit cube
             beta=None,
         ),
     ),
@@ -358,7 +359,7 @@ def history(t=5):
 
 @pytest.mark.parametrize("prior", PRIORS)
 def test_a_fit_of_a_gaussian_process_takes_its_priors_steps_of_a_tenth(prior, monkeypatch):
-    """200 on points as they are, else 100: a density that grows with the mean alone moves it so far."""
+    """There are 200 steps of 0.1 for unscaled points, else 100. With a density that increases only with the mean, the mean moves exactly so far."""
     slope = lambda likelihood, model: lambda *_: model.mean_module.constant
     monkeypatch.setattr("gpytorch.mlls.ExactMarginalLogLikelihood", slope)
     for count, steps in [(None, 200 if prior == "legacy-raw" else 100), (7, 7)]:

@@ -1,4 +1,4 @@
-"""Named dimensions: points decode and encode to themselves, equal parts, and bad input is refused by name."""
+"""Tests of named dimensions: points survive encoding and decoding, values have equal parts, and errors name the bad input."""
 
 import math
 from decimal import Decimal
@@ -74,7 +74,7 @@ def test_a_logarithm_has_equal_ratios():
 
 
 def test_integers_have_equal_parts_and_are_encoded_by_their_middles():
-    """As the paper's mapping has it: min(lo + floor(u (hi - lo + 1)), hi)."""
+    """The mapping is the paper's: min(lo + floor(u (hi - lo + 1)), hi)."""
     integer = Integer("k", 2, 10)
     grid = (np.arange(9000) + 0.5) / 9000
     counts = np.bincount([integer.decode(u) for u in grid])
@@ -84,7 +84,7 @@ def test_integers_have_equal_parts_and_are_encoded_by_their_middles():
 
 
 def test_an_option_is_the_largest_of_its_categorys_coordinates():
-    """The first of equals; its middle is the mean of the points that decode to it."""
+    """Of equal coordinates the first counts. The center of an option is the mean of the points that decode to it."""
     category = Category("c", ["a", "b", "c"])
     assert [category.decode(u) for u in np.eye(3)] == list("abc") and category.decode(
         [0.5] * 3
@@ -115,7 +115,7 @@ def test_equal_values_of_other_types_are_other_options():
 
 
 def test_values_of_a_table_are_the_options_and_integers_that_they_were():
-    """A column with a missing value holds floats, and NaN for None."""
+    """A column with a missing value contains floats, and NaN for None."""
     sizes, kernel = Category("k", [16, 32, "auto"]), Category("c", ["rbf", None])
     assert sizes.decode(sizes.encode(32.0)) == 32 == sizes.decode(sizes.encode(np.float32(32)))
     assert kernel.decode(kernel.encode(np.nan)) is None

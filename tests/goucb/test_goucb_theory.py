@@ -1,4 +1,4 @@
-"""Numbers of the theory to the specification's digits, and its statements on runs: whole ones and broken ones."""
+"""Tests of the theory: its numbers agree with the specification's digits, its statements hold on correct runs and fail on wrong ones."""
 
 import dataclasses
 import math
@@ -92,7 +92,7 @@ def test_figure_1():
     assert holds(figure_1(shape, grid))
     steeper = dataclasses.replace(shape, tau=2.0)
     check = figure_1.statement.check("", {}, steeper.lower(grid), shape.risk(grid))
-    assert fails(check)  # of the lower bound of another tau
+    assert fails(check)  # the lower bound with another tau must fail
 
 
 @pytest.mark.parametrize("gamma, wave", [(0.5, 0.6), (1.0, 0.0), (1.5, 2.0)])
@@ -125,7 +125,7 @@ def test_bounds_on_the_network(hidden, norm2, slope, slope_at, curvature, curvat
 
 
 def test_the_bounds_are_attained():
-    """C_g and C_h at the argument of the maximum, by the network's own derivatives."""
+    """The network's derivatives attain C_g and C_h at the argument of the maximum."""
     model, x = TwoLayerNet(1), torch.tensor([[[5.0]]], dtype=torch.float64)
     at = lambda z: torch.tensor([[0.0, z, 1.0, 0.0]], dtype=torch.float64)
     C_g, C_h = constants.slope_bound(1, 25.0), constants.curvature_bound(25.0)
@@ -151,7 +151,7 @@ def test_risk_of_reference_a(risk_a, c_a):
 
 
 def test_the_risk_by_points():
-    """Quadrature against a mean over uniform points."""
+    """The quadrature agrees with a mean over uniform points."""
     risk = Risk(Reference(name="B"))
     x = 10 * torch.rand(1, 200_000, 1, generator=torch.Generator().manual_seed(0)).double() - 5
     net, w = risk.problem.network, risk.truth + 0.3
@@ -172,7 +172,7 @@ def test_phase_1(c_a):
 
 
 def test_the_second_branch_of_growth():
-    """Theorem 5.2 with tau and gamma: the first branch alone where B_L is below its switch."""
+    """Theorem 5.2 with tau and gamma: only the first branch applies if B_L is below the point where the branches switch."""
     c = constants.Constants(4, 2.0, 1.7, 2.8, 64.0, 0.1, tau=1.0, gamma=0.5)
     for n, near in ((10**9, True), (100, False)):
         B = constants.risk_bound(c, n)
@@ -182,7 +182,7 @@ def test_the_second_branch_of_growth():
 
 
 def test_vacuity_calculator(c_a):
-    """Test 9, and the table of break-even."""
+    """The numbers are those of the specification's test 9, and of its table of break-even horizons."""
     p = constants.proof_constants(c_a, 20, 400)
     assert p.start2 == pytest.approx(53062, rel=5e-5)
     assert p.ridge == pytest.approx(1.30762e6, rel=5e-6)
@@ -220,7 +220,7 @@ def test_the_printed_potential_is_reported_as_violated():
 
 
 def test_the_printed_potential_is_that_of_the_dimension_not_of_the_determinant():
-    """Two parameters, one gradient of norm 2 at lambda = 1: u^2 = 4, l_1 = ln 5, the printed logarithm 2 ln 3."""
+    """With two parameters and one gradient of norm 2 at lambda = 1: u^2 = 4, l_1 = ln 5, and the printed logarithm is 2 ln 3."""
     u2 = [[4.0]]
     assert fails(lemmas.potential_step(u2, [[np.log(5.0)]]))
     assert holds(lemmas.potential_printed(u2, [[2 * np.log(3.0)]]))
@@ -262,7 +262,7 @@ def test_the_closest_equivalent():
 
 
 def test_every_statement_holds_of_a_whole_run(run_a):
-    """Plausibility of the specification's section 7: errors of rounding, containment, a smallest slack above 0."""
+    """The values are plausible by section 7 of the specification: rounding errors, containment, a smallest slack above 0."""
     run, along = run_a.run, run_a.run.along
     assert float((run.apart - along.identity).abs().max()) < 1e-11
     assert float((run.w - along.center).abs().max()) < 1e-11
@@ -289,7 +289,7 @@ def test_each_bound_flags_what_is_wrong_on_purpose(run_a):
 
 
 class AtFirst(GOUCB):
-    """Gradients of another round: all at w_0."""
+    """GO-UCB with gradients of another round: all are taken at w_0."""
 
     def update(self, state, bounds, action, reward, draw):
         at = state._replace(w=state.w0) if state.rounds >= self.n_init else state
@@ -297,7 +297,7 @@ class AtFirst(GOUCB):
 
 
 class Careless(GOUCB):
-    """Points that do not maximize anything."""
+    """GO-UCB with points that do not maximize the acquisition."""
 
     def select(self, state, bounds, draw):
         return bounds.native(draw_uniform(bounds, draw)), state
@@ -358,7 +358,7 @@ def test_a_small_lambda_breaks_the_potential_with_2(run_a):
     assert fails(checks["Elliptical potential, with 2"])
     printed = checks[
         "Elliptical potential, printed"
-    ]  # its logarithm is larger: the end of the run keeps to it
+    ]  # its logarithm is larger than l_t, so the bound holds at the end of the run
     assert fails(printed) and printed.held[:, -1].all() and not printed.held[:, 0].all()
     assert float(found.run.along.u2.max()) == pytest.approx(19.95, abs=0.3)
 
@@ -375,7 +375,7 @@ def test_reference_b_in_any_of_its_parameters():
     assert (once.distance2[:, 0] >= run.distance2[:, 0]).all()
     other = found.risk.stars[1:]
     assert fails(growth_condition(found.risk, 1e-6, other))
-    # a mu at most that of the search cannot fail
+    # The check cannot fail for a mu that is at most the one found by the search.
     check = growth_condition(found.risk, 1e-6, other, nearest=True)
     assert isinstance(check, ByConstruction) and check.verdict == "by construction"
     (judged,) = [check for check in found.assumptions() if check.statement.endswith("growth")]
@@ -420,7 +420,7 @@ def test_the_assumptions_of_a_run_hold_self_concordance_at_three_c(run_a):
 
 
 def test_condition_8_by_hand():
-    """dw = 2, F = 1, C_h = e, mu = 1, delta = 2 / e, zeta = 1, c = 1/2: 2^2 iota^2 4^2 = 64 iota^2, iota = ln n + 3."""
+    """dw = 2, F = 1, C_h = e, mu = 1, delta = 2 / e, zeta = 1, c = 1/2 give 2^2 iota^2 4^2 = 64 iota^2 with iota = ln n + 3."""
     c = constants.Constants(2, 1.0, 1.0, math.e, 1.0, 1.0, delta=2 / math.e)
     check = printed.condition_8(c, 10**4, 1.0)
     assert check.observed[0] == pytest.approx(64 * (math.log(100) + 3) ** 2)

@@ -1,4 +1,4 @@
-"""Tuning problems: the map of [0, 10]^d, the tables, accuracies, and runs that are killed or repeated."""
+"""Tests of the tuning problems: the map of [0, 10]^d, the tables, accuracies, and runs that are killed or repeated."""
 
 import hashlib
 import json
@@ -63,7 +63,7 @@ def place(monkeypatch, tmp_path):
 
 
 def respond(problem, x, seed=0, wants="reward"):
-    """Accuracies of points R x d in trials 0..R - 1."""
+    """Return the accuracies of points, R x d, in trials 0..R - 1."""
     streams, x = Streams(seed, range(len(x))), torch.as_tensor(x, dtype=F64)
     instance = problem.init(len(x), 1, streams.at(-1), dtype=F64)
     feedback, gap = problem.respond(instance, 0, x, wants, streams.at(0))
@@ -72,7 +72,7 @@ def respond(problem, x, seed=0, wants="reward"):
 
 
 def lines():
-    """All lines of all files."""
+    """Return all lines of all evaluation files."""
     return [
         json.loads(line)
         for file in sorted(evaluations.folder().glob("*.jsonl"))
@@ -122,7 +122,7 @@ def test_points_of_boosting():
 
 @pytest.mark.parametrize("classifier", DIMS)
 def test_all_values_have_equal_parts(classifier):
-    """Of 4200 even points each option has its share, and each whole number, whatever their count."""
+    """Among 4200 evenly spaced points, each option and each integer gets an equal part, whatever their number."""
     grid = (np.arange(4200) + 0.5) / 420
     found = [decode(classifier, [v] * DIMS[classifier]) for v in grid]
     for name, space in SPACES[classifier].items():
@@ -233,7 +233,7 @@ def test_accuracies_of_pima(classifier, expected):
 
 
 def test_an_accuracy_is_a_share_of_the_fold():
-    """Against scikit-learn by hand."""
+    """The accuracy agrees with a direct computation with scikit-learn."""
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.model_selection import StratifiedKFold
 
@@ -268,13 +268,13 @@ def test_nothing_warns_and_the_inert_parameter_is_inert(recwarn):
     assert decode("boosting", v)["criterion"] == "friedman_mse"
     found = respond(Tuning("wdbc", "boosting"), [v, [5.0] * 11], seed=0)[:1]
     other = respond(Tuning("wdbc", "boosting"), [[5.0] * 11])
-    respond(Tuning("wdbc", "perceptron"), [[5.0] * 8])  # does not converge
+    respond(Tuning("wdbc", "perceptron"), [[5.0] * 8])  # this fit does not converge
     assert found == other
     assert not [str(w.message) for w in recwarn]
 
 
 def test_an_older_scikit_learn_is_given_the_criterion(monkeypatch):
-    """A value that it would refuse reaches it; today's never sees it."""
+    """An invalid criterion reaches an older scikit-learn, which raises an error. The current one never receives it."""
     features, target = table("wdbc")
     parameters = {**decode("boosting", [0.0] * 11), "criterion": "no such"}
     fit = lambda: classifiers.accuracy(parameters, features, target, "boosting", 0)
@@ -416,9 +416,9 @@ def test_keys_of_results_hold_the_version(monkeypatch, part, upgrade):
 
 
 def test_little_but_fits_takes_the_time_of_respond():
-    """Of a batch of fits a tenth at most goes to anything else: decoding, the log, workers."""
+    """In a batch of fits, at most a tenth of the time is spent on decoding, the log and the workers."""
     problem, points = Tuning("wdbc", "boosting"), np.random.default_rng(0).random((10, 11)) * 10
-    respond(problem, points[:1].tolist())  # what is imported once
+    respond(problem, points[:1].tolist())  # the first call also imports modules
     begun = time.perf_counter()
     respond(problem, points.tolist())
     spent = time.perf_counter() - begun
@@ -471,7 +471,7 @@ def test_a_killed_run_ends_in_the_same_numbers(monkeypatch, tmp_path):
     after = [json.dumps(line["parameters"]) for line in lines()]
     assert all(after.count(x) == logged.count(x) for x in logged)
     with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)  # workers wait for more
+        os.killpg(process.pid, signal.SIGKILL)  # the workers still wait for tasks
 
 
 # ---- which data -------------------------------------------------------------------------------------------
@@ -502,7 +502,8 @@ def test_what_cannot_be_had_is_left_out_by_name(monkeypatch):
     problems, notes = choose(tasks, "auto")
     assert problems == {"breast.perceptron": Tuning("breast_cancer", "perceptron")}
     left = "left out: the file of australian could not be had"
-    assert notes == dict.fromkeys(tasks[1:], left) and len(asked) == 2  # once each
+    # Each file is requested once.
+    assert notes == dict.fromkeys(tasks[1:], left) and len(asked) == 2
     with pytest.raises(FileNotFoundError):
         choose(tasks, "real")
     monkeypatch.setattr(datasets, "fetch", asked.append)

@@ -1,4 +1,4 @@
-"""TuRBO's process, candidates and region against what its paper says of them."""
+"""Compare TuRBO's process, candidates and trust region with the definitions of its paper."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ F64 = torch.float64
 
 
 def region(trials=2, t=8, dim=3, begun=0, length=0.8):
-    """A state after ``t`` answers, of which the present run has those from ``begun`` on."""
+    """Return a state after ``t`` observations, of which the current run has those from ``begun`` on."""
     generator = torch.Generator().manual_seed(2)
     x = 2 * torch.rand(trials, t, dim, generator=generator, dtype=F64) - 1
     y = 40 + 9 * (x.sum(2).sin() + x[:, :, 0])
@@ -36,7 +36,7 @@ def process(state, raw):
 
 @pytest.mark.parametrize("begun", [0, 3])
 def test_likelihood_is_the_normal_density_of_the_runs_answers(begun):
-    """By SciPy, over their number, less the constant."""
+    """The likelihood equals SciPy's log density divided by the number of observations, without the constant."""
     state = region(begun=begun)
     raw = 0.5 * torch.randn(2, 6, generator=torch.Generator().manual_seed(0), dtype=F64)
     at = process(state, raw)
@@ -52,7 +52,7 @@ def test_likelihood_is_the_normal_density_of_the_runs_answers(begun):
 
 @pytest.mark.parametrize("t, begun", [(7, 0), (8, 0), (8, 3), (9, 3), (6, 5)])
 def test_answers_are_standardized_by_the_median_and_deviation_of_their_run(t, begun):
-    """The middle one, or the mean of the two in the middle; ddof 0; 1 for answers that are equal."""
+    """The median is the middle value or the mean of the two middle values. The deviation has ddof 0. A single observation becomes 0."""
     state = region(t=t, begun=begun)
     for found, y in zip(turbo._standardized(state), state.y.view.numpy()):
         run = y[begun:]
@@ -62,7 +62,7 @@ def test_answers_are_standardized_by_the_median_and_deviation_of_their_run(t, be
 
 
 def test_the_fit_is_adam_uphill_on_the_likelihood():
-    """50 steps of .1 from the pinned first values; more steps, more likely."""
+    """The fit takes 50 steps of 0.1 from fixed first values. More steps give a larger likelihood."""
     state = region(begun=torch.tensor([0, 2]))
     first = np.array([0.5, 0.5, 0.5, 1.0, 0.005])
     low, high = np.array([[0.005] * 3 + [0.05, 5e-4], [2.0] * 3 + [20.0, 0.2]])
@@ -86,7 +86,7 @@ def test_the_fit_is_adam_uphill_on_the_likelihood():
 
 
 def test_hyperparameters_stay_in_their_ranges():
-    """At the ends of the logits."""
+    """Extreme logits are tested."""
     state = region(1)
     for sign, ends in [(-1, (0.005, 0.05, 5e-4)), (1, (2.0, 20.0, 0.2))]:
         at = process(state, torch.full((1, 6), 50.0 * sign, dtype=F64))
@@ -98,9 +98,9 @@ def test_hyperparameters_stay_in_their_ranges():
 
 
 def test_candidates_fill_a_region_of_the_sides_of_the_lengthscales():
-    """Their largest offset from the best comes near half a side, on both sides of each coordinate; the volume is L^d."""
+    """Their largest offset from the best point is near half a side, on both sides of each coordinate; the volume is L^d."""
     state = region(length=0.3)
-    x = state.x.view * 0.2  # no region reaches the cube's faces
+    x = state.x.view * 0.2  # keeps every region away from the cube's faces
     state = state._replace(x=Rows.of(x))
     lengthscale = torch.tensor([[0.2, 0.5, 0.4], [1.0, 1.0, 1.0]], dtype=F64)
     at = process(state, torch.zeros(2, 6, dtype=F64))._replace(lengthscale=lengthscale)
@@ -135,7 +135,7 @@ def test_there_are_a_hundred_candidates_a_dimension_and_at_most_5000(dim, count)
 
 
 def heard(learner, state, answers):
-    """The sides of the region after each answer."""
+    """Return the sides of the region after each observation."""
     dim, sides = state.x.view.shape[2], []
     for y in answers:
         x, y = torch.zeros(1, dim, dtype=F64), torch.tensor([y], dtype=F64)
@@ -146,7 +146,7 @@ def heard(learner, state, answers):
 
 @pytest.mark.parametrize("dim, tolerance", [(1, 4), (3, 4), (5, 5), (8, 8)])
 def test_as_many_failures_as_dimensions_halve_the_region(dim, tolerance):
-    """At least four."""
+    """The number of failures is at least four."""
     sides = heard(TuRBO(2), region(1, dim=dim), [-1e3] * (2 * tolerance))
     assert sides == [0.8] * (tolerance - 1) + [0.4] * tolerance + [0.2]
     assert heard(TuRBO(2, failures=2), region(1, dim=dim), [-1e3] * 2) == [0.8, 0.4]
@@ -161,7 +161,7 @@ def test_the_region_stops_growing_at_its_most():
 
 
 def test_a_run_ends_below_the_least_side():
-    """At .8 / 2^7 < 2^-7, not before; the next n_init points leave the region as it begins."""
+    """The run ends at 0.8 / 2^7 < 2^-7 and not before. The next n_init points leave the region at its initial side."""
     learner = TuRBO(2, failures=1)
     sides = heard(learner, region(1), [-1e3] * 10)
     assert sides == [0.8 / 2**k for k in range(1, 7)] + [0.8] * 3 + [0.4]

@@ -1,4 +1,4 @@
-"""No learner depends on the unit or the origin of the answers, except where its definition does."""
+"""Test that no learner depends on the unit or the origin of the observed values, except by definition."""
 
 import dataclasses
 import functools
@@ -23,10 +23,10 @@ from paperlib.goucb.optimizer import POLICIES, policy_learner
 from paperlib.maths.bounds import Bounds
 
 F64 = torch.float64
-# steps and points of the policies' searches, so that a run takes a second
+# Few steps and points in the policies' searches, so that a run takes about a second.
 SMALL = {"oracle": LevenbergMarquardt(2, 8, 3), "acquisition": Linearized(12, 4, 2, 3)}
 FEWER = {"fit_steps": 3, "candidates": 20}
-ABSOLUTE = {  # in units of the answers by definition
+ABSOLUTE = {  # learners that depend on the unit of the observed values by definition
     "GO-UCB": "lambda, beta and the largest |f| are the paper's numbers, for answers as they are",
     "GO-UCB, uniform start": "the same",
     "GO-UCB, proof": "the theorems' noise and curvature are declared in units of the answers",
@@ -43,11 +43,12 @@ def smaller(learner):
 
 POLICY = {f"policy {name}": smaller(policy_learner(name, 4)) for name in POLICIES}
 LEARNERS = {name: case.learner for name, case in CASES.items()} | POLICY
-SECONDS = ("BoTorch, default", "GO-UCB, function", "MAP-SAAS", "scikit-optimize")  # 3 to 9 per run
+# Learners that take 3 to 9 s per run.
+SECONDS = ("BoTorch, default", "GO-UCB, function", "MAP-SAAS", "scikit-optimize")
 
 
 def with_each(*values):
-    """Every learner that must not depend on the unit, with each of the values."""
+    """Return a parameter set for every learner that must not depend on the unit, combined with each of the values."""
     slow = lambda name: [pytest.mark.slow] if name in SECONDS else []
     names = sorted(LEARNERS.keys() - ABSOLUTE.keys())
     return [pytest.param(name, value, marks=slow(name)) for name in names for value in values]
@@ -59,12 +60,12 @@ def bowl(x):
 
 @functools.cache
 def once(name):
-    """The points for answers as they are."""
+    """Return the points with unscaled values."""
     return points(LEARNERS[name])
 
 
 def points(learner, scale=1.0, shift=0.0, f=bowl, dim=2, rounds=7):
-    """What is asked for where the answers are scale (f + shift), rounds x d."""
+    """Return the proposed points, rounds x d, when the observed values are scale (f + shift)."""
     zero = torch.zeros(dim, dtype=F64)
     user, asked = AskTell(learner, Bounds(zero, zero + 1), horizon=rounds), []
     for _ in range(rounds):
@@ -74,7 +75,7 @@ def points(learner, scale=1.0, shift=0.0, f=bowl, dim=2, rounds=7):
 
 
 def origin_free(learner):
-    """With a trust region that counts every improvement: TuRBO's own rule is a part of the incumbent's size."""
+    """Return the learner with a trust region that counts every improvement. TuRBO's rule is relative to the incumbent's absolute value."""
     if isinstance(learner, TuRBO):
         return dataclasses.replace(learner, gain=0.0)
     if isinstance(getattr(learner, "trust", None), TrustRegion):
@@ -103,24 +104,24 @@ def test_answers_from_another_origin_give_the_same_points_to_rounding(name, shif
 
 
 def test_policies_count_every_improvement():
-    """So that the test above leaves them as they are."""
+    """Therefore the test above uses the policies unchanged."""
     assert all(origin_free(learner) == learner for learner in POLICY.values())
 
 
 @pytest.mark.parametrize("name", ABSOLUTE)
 def test_exempt_learners_do_depend_on_the_unit(name):
-    """Else they need no exemption."""
+    """A learner that does not depend on the unit needs no exemption."""
     dim = 1 if name == "GO-UCB, proof" else 2  # the proof's network has four parameters
     learner = LEARNERS[name]
     assert not np.array_equal(points(learner, dim=dim), points(learner, 2.0**20, dim=dim))
 
 
-# ---- answers that are equal
+# ---- equal values
 
 
 @pytest.mark.parametrize("name", [name for name in POLICY if name != "policy gp"])
 def test_equal_answers_give_the_same_points_whatever_they_are(name):
-    """Their mean is off by its rounding, of which no learner must make a signal."""
+    """The mean of equal values has a rounding error, which no learner may treat as a signal."""
     zeros = points(POLICY[name], f=lambda x: 0.0, rounds=9)
     for level in (0.1, -1 / 3, 1e-25, 0.1 * 2.0**80):
         found = points(POLICY[name], f=lambda x: level, rounds=9)
@@ -131,7 +132,7 @@ def test_equal_answers_give_the_same_points_whatever_they_are(name):
 @pytest.mark.parametrize("n", [1, 3])
 @pytest.mark.parametrize("preset", [algorithm1, practical])
 def test_first_answers_may_be_equal_and_later_ones_not(preset, n, level):
-    """The unit of the recursion is then the first distance that shows."""
+    """The unit of the recursion is then the first nonzero distance."""
     learner = origin_free(preset(n, **SMALL))
     f = lambda x: level if x[0] < 0.7 else level + x[1]
     once = points(learner, f=f, rounds=9)
@@ -155,7 +156,7 @@ def test_the_unit_is_the_deviation_or_the_first_distance_or_the_size():
         assert torch.equal(mean_and_std(y[:3] * 2.0**power, 3)[1], sd[:3] * 2.0**power)
     tiny = torch.tensor(
         [[1e-17]], dtype=F64
-    )  # what rounding leaves of ten answers of .1, and what it does not
+    )  # a rounding error for ten values of 0.1, but not for values of 1e-10
     assert unit_of_evaluations(tiny, torch.full_like(tiny, 0.1), 10).item() == 0.1
     assert unit_of_evaluations(10 * tiny, torch.full_like(tiny, 1e-10), 10) == 10 * tiny
 
@@ -171,7 +172,7 @@ def test_turbos_unit_is_that_of_its_run():
 
 
 def test_predictions_are_in_the_unit_of_the_answers():
-    """Of practical and gp, at 2^-100 as at 1."""
+    """The policies practical and gp are tested at 2^-100 and at 1."""
     zero = torch.zeros(2, dtype=F64)
     at = torch.rand(1, 5, 2, generator=torch.Generator().manual_seed(0), dtype=F64)
     for learner in (POLICY["policy practical"], smaller(GP(4, "modern", "EI"))):

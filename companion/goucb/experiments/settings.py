@@ -16,8 +16,9 @@ from paperlib.goucb.learners.sequential import Optuna, ScikitOptimize
 from paperlib.goucb.learners.turbo import TuRBO
 from paperlib.goucb.problems.synthetic import Rastrigin, SigmoidSum, StyblinskiTang, Teacher
 
-PAPER = ["GO-UCB", "GP-UCB, raw", "GP-EI, raw", "GP-PI, raw", "TuRBO-1"]  # the paper's five
-OWN = ["GP-UCB, optimize_acqf", "GP-EI, optimize_acqf", "GP-PI, optimize_acqf"]  # BoTorch's search
+PAPER = ["GO-UCB", "GP-UCB, raw", "GP-EI, raw", "GP-PI, raw", "TuRBO-1"]  # the paper's five methods
+# GP-UCB, GP-EI and GP-PI (raw) with BoTorch's search.
+OWN = ["GP-UCB, optimize_acqf", "GP-EI, optimize_acqf", "GP-PI, optimize_acqf"]
 CONTROLS = ["repeat-best", "uniform"]
 SECOND = [
     "GO-UCB, practical",
@@ -28,8 +29,9 @@ SECOND = [
     "GP-PI, modern",
 ]
 RIVALS = ["GP-EI, scaled", "GP-EI, modern", "GP-PI, modern", "GP-UCB, modern"]
-TWINS = {"GO-UCB": "repeat-best", "GO-UCB, uniform start": "uniform"}  # what each does, in effect
-PACKAGES = {"TPE": "optuna", "scikit-optimize": "scikit-optimize"}  # of the extra "optimizers"
+# The control that each of these methods nearly equals.
+TWINS = {"GO-UCB": "repeat-best", "GO-UCB, uniform start": "uniform"}
+PACKAGES = {"TPE": "optuna", "scikit-optimize": "scikit-optimize"}  # in the extra "optimizers"
 MODULES = {  # of the packages that the baselines use
     "botorch": "botorch",
     "gpytorch": "gpytorch",
@@ -37,38 +39,43 @@ MODULES = {  # of the packages that the baselines use
     "optuna": "optuna",
     "scikit-optimize": "skopt",
 }
-ALONG = ["GO-UCB, practical", "GP-EI, modern", "uniform"]  # against the dimension
+# The learners in the figure over the dimension.
+ALONG = ["GO-UCB, practical", "GP-EI, modern", "uniform"]
 
 
 class Size(NamedTuple):
-    """What the quick profile saves."""
+    """Sizes of the internal optimizers, which the quick profile reduces."""
 
-    ascent: int = 2000  # steps of the literal ascent; their sizes multiply to .2
-    fit: int | None = None  # steps of a GP's fit and of its acquisition's; None: the learner's own
-    candidates: int | None = None  # TuRBO's; None: min(100 d, 5000)
+    ascent: int = 2000  # steps of the literal ascent; steps times step size is 0.2
+    # Steps of a GP's fit and of its acquisition's maximization; None: the learner's default.
+    fit: int | None = None
+    candidates: int | None = None  # candidates of TuRBO; None: min(100 d, 5000)
 
 
 class Setting(NamedTuple):
-    """A function of Figure 2."""
+    """A function of Figure 2 with its budget."""
 
     problem: Problem
     n: int  # points of Phase I
     T: int  # rounds of Phase II
-    F: float  # the largest |f|, which is not printed
+    F: float  # the largest |f|, which the paper does not state
 
 
 FULL = Size()
 
 
 def chunk(name: str, trials: int) -> int:
-    """Trials that are played as one batch: a round of most costs little more for twenty than for one, TuRBO's more for each the more there are."""
+    """Return the number of trials per batch.
+
+    For most learners a round costs little more for twenty trials than for one. For TuRBO the cost per trial increases with the batch.
+    """
     return min(trials, 5) if name == "TuRBO-1" else trials
 
 
 def functions(rounds: int) -> dict[str, Setting]:
-    """Return f1 to f3 as printed, and the teacher. ``rounds``: T of f2, f3 and the teacher, which has at most 40.
+    """Return f1 to f3 as in the paper, and the teacher. ``rounds``: T of f2, f3 and the teacher, for which it is at most 40.
 
-    F is sup |f| over the box, which is not printed.
+    F is sup |f| over the box, which the paper does not state.
     """
     return {
         "f1": Setting(SigmoidSum(), 5, 25, 26.0),
@@ -79,7 +86,7 @@ def functions(rounds: int) -> dict[str, Setting]:
 
 
 def learners(n: int, F: float, size: Size = FULL) -> dict[str, Learner]:
-    """All learners of the figures by name, with ``n`` points of Phase I and |f| at most ``F``."""
+    """Return all learners of the figures by name, with ``n`` points of Phase I and |f| at most ``F``."""
     rate = 0.2 / size.ascent
     steps = {} if size.fit is None else {"fit_steps": size.fit, "steps": size.fit}
     gp = lambda prior, acquisition: GP(n, prior, acquisition, **steps)
@@ -126,7 +133,7 @@ def lacking(names: list[str]) -> list[str]:
 
 
 def plan(full: bool) -> dict[str, list[str]]:
-    """Which learners play which function; not ``full``: those that a minute allows."""
+    """Return the learners that play each function. If not ``full``, only those that fit into one minute."""
     if full:
         every = [*PAPER, *SECOND, "GP-UCB, modern", "GO-UCB, no trust region", *CONTROLS]
         return dict.fromkeys(("f1", "f2", "f3", "teacher"), every)
@@ -140,7 +147,7 @@ def plan(full: bool) -> dict[str, list[str]]:
 
 
 def starts(n: int, F: float, ascent: int) -> dict[str, GOUCB]:
-    """Return the printed settings with each start of the ascent, and with each initialization of the network from the uniform start."""
+    """Return the paper's settings with each start of the ascent, and from the uniform start with each initialization of the network."""
     search = {
         start: Joint(ascent, 0.2 / ascent, start)
         for start in ("incumbent", "uniform", "center", "last")

@@ -1,10 +1,10 @@
 """Figure 2: statistics of the runs on f1, f2, f3 and the teacher, and their panels.
 
-Phase I without the learner: GO-UCB as printed stays near the best point of Phase I (N1), and a few of 20 trials have nearly all of its
-regret on f1. Therefore we simulate the best of n uniform points without the learner, and add the learner's difference on paired trials.
-The interval is Theorem 4 of Maurer & Pontil, "Empirical Bernstein Bounds and Sample-Variance Penalization" (2009).
+Phase I without the learner: GO-UCB with the paper's settings stays near the best point of Phase I. Only a few of 20 trials have nearly all
+of its regret on f1. Therefore we simulate the best of n uniform points without the learner, and add the learner's difference on paired
+trials. The interval is Theorem 4 of Maurer & Pontil, "Empirical Bernstein Bounds and Sample-Variance Penalization" (2009).
 
-Ties of GP-UCB, GP-EI and GP-PI: they choose the same points where points are not scaled, because their acquisitions are constant there.
+Ties of GP-UCB, GP-EI and GP-PI: these methods choose the same points if points are not scaled, because their acquisitions are then constant.
 The prior's lengthscales are near 1/3, and points of a box of side 10 in 20 dimensions are about 18 apart. Therefore the posterior equals the
 prior except near the observations, and all three methods take the first of their common candidates.
 
@@ -39,15 +39,15 @@ from ...styles import COLORS
 
 Runs = dict[str, dict[str, Trace]]  # function -> learner -> trace with every round
 UNIFORM = "uniform"
-WINDOW = 10  # rounds at the two ends of Phase II that "linear" compares
+WINDOW = 10  # rounds at each end of Phase II that the test of linearity compares
 LINE = ("color", "linestyle", "label")
-FLAT = 8  # last rounds that "flat" averages
-SOON = 3  # first rounds of Phase II that "soon" leaves out
-RESAMPLES = 2000  # of the trials, for a band
-BLOCK = 100_000  # draws of Phase I that are stored as one file
-POOR = 10  # times the noise: a gap above it is not good
-PARTS = 3  # whose intervals are combined: Bonferroni's correction
-POINTS = 256  # at which acquisitions are compared
+FLAT = 8  # last rounds that the test of flatness averages
+SOON = 3  # first rounds of Phase II that the claim "soon after Phase I" omits
+RESAMPLES = 2000  # bootstrap samples of the trials, for a band
+BLOCK = 100_000  # draws of Phase I per stored file
+POOR = 10  # a point is poor if its gap exceeds this multiple of the noise
+PARTS = 3  # intervals that are combined, for Bonferroni's correction
+POINTS = 256  # points at which the acquisitions are compared
 
 
 def between(trace: Trace, first: int, last: int) -> np.ndarray:
@@ -56,7 +56,7 @@ def between(trace: Trace, first: int, last: int) -> np.ndarray:
 
 
 def bend(trace: Trace, n: int) -> stats.Interval:
-    """Return the ratio of the regret of the last rounds and of the first rounds of Phase II. It is 1 where regret grows linearly."""
+    """Return the ratio of the regret of the last rounds to the regret of the first rounds of Phase II. It is 1 if regret grows linearly."""
     window = min(WINDOW, (len(trace.rounds) - n) // 2)
     rounds = len(trace.rounds)
     first, last = between(trace, n + 1, n + window), between(trace, rounds - window + 1, rounds)
@@ -64,7 +64,7 @@ def bend(trace: Trace, n: int) -> stats.Interval:
 
 
 def flat(trace: Trace, uniform: Trace) -> stats.Interval:
-    """Return the mean regret of the last ``FLAT`` rounds as a fraction of a uniform point's."""
+    """Return the mean regret of the last ``FLAT`` rounds as a fraction of a uniform point's mean regret."""
     total = len(trace.rounds)
     last, share = between(trace, total - FLAT + 1, total), uniform.last() * (FLAT / total)
     return stats.ratio(last, share, of="mean regret, last rounds over a uniform point's")
@@ -77,7 +77,7 @@ def below(found: dict[str, Trace], name: str, others: Sequence[str]) -> stats.Te
 
 
 def spread(found: dict[str, Trace], name: str, others: Sequence[str]) -> stats.Interval:
-    """Return the ratio of the standard deviation of the final regret and the smallest one of the others, by resampled trials."""
+    """Return the standard deviation of the final regret, divided by the smallest one of the others, with a bootstrap interval over trials."""
     x = np.stack([found[other].last() for other in (name, *others)], 1)
     moments = np.concatenate([x, x**2], 1)
     k = x.shape[1]
@@ -96,9 +96,9 @@ def saved(found: dict[str, Trace], name: str, others: Sequence[str]) -> np.ndarr
 
 
 def agreement(found: dict[str, Trace], names: Sequence[str]) -> tuple[int, int]:
-    """Return in how many rounds of all trials ``names`` have the same regret, because they choose the same point, and the number of rounds."""
+    """Count the rounds, over all trials, in which ``names`` have the same regret because they choose the same point. Returns this number and the total."""
     increments = np.stack([np.diff(found[name]["regret"], axis=1, prepend=0.0) for name in names])
-    # sums of other rounds differ in the last bits
+    # The increments are differences of cumulative sums, whose rounding errors differ.
     same = np.ptp(increments, 0) <= 1e-9 * (1 + np.abs(increments).max(0))
     return int(same.sum()), same.size
 
@@ -110,7 +110,7 @@ def apart(found: dict[str, Trace], a: str, b: str) -> stats.Interval:
 
 
 def farthest(intervals: dict[str, stats.Interval]) -> stats.Interval:
-    """Return the largest absolute difference. All differences lie within a band around 0 exactly when it does."""
+    """Return the largest absolute difference with its interval. It lies within a band around 0 exactly if all differences do."""
     sizes = {}
     for name, x in intervals.items():
         ends = sorted((abs(x.low), abs(x.high)))
@@ -120,18 +120,18 @@ def farthest(intervals: dict[str, stats.Interval]) -> stats.Interval:
 
 
 def factor(ratios: dict[str, stats.Interval]) -> stats.Interval:
-    """Return the ratio that is farthest from 1, up or down, as a factor of at least 1."""
+    """Return the ratio that is farthest from 1, up or down, expressed as a factor of at least 1."""
     far = farthest({name: stats.Interval(*np.log(x[:3]), *x[3:]) for name, x in ratios.items()})
     return stats.Interval(*map(float, np.exp(far[:3])), *far[3:])
 
 
 def simple(trace: Trace, maximum: float | np.ndarray) -> np.ndarray:
-    """Return the simple regret, R x T': f* minus the best noise-free value so far. ``maximum``: f*, of each trial or of all."""
+    """Return the simple regret, R x T': f* minus the best noise-free value so far. ``maximum``: f*, one per trial or one for all."""
     return np.reshape(maximum, (-1, 1)) - trace["best"]
 
 
 def with_simple(found: dict[str, Trace], maximum: Any) -> dict[str, Trace]:
-    """Return the traces with a series "simple"."""
+    """Return the traces with an additional series "simple", the simple regret."""
     return {
         name: dataclasses.replace(trace, series={**trace.series, "simple": simple(trace, maximum)})
         for name, trace in found.items()
@@ -141,7 +141,7 @@ def with_simple(found: dict[str, Trace], maximum: Any) -> dict[str, Trace]:
 def sign_counts(
     found: dict[str, Trace], name: str, others: Sequence[str], trials: int
 ) -> dict[str, int]:
-    """Return in how many of the first trials, the paper's 5, ``name`` has less regret than another."""
+    """Return, for each other method, in how many of the first ``trials`` trials (the paper has 5) ``name`` has less regret."""
     mine = found[name].last()[:trials]
     return {other: int((mine < found[other].last()[:trials]).sum()) for other in others}
 
@@ -226,9 +226,9 @@ def twin_panels(
 
 
 def table(found: dict[str, Trace], n: int, maximum: Any, noise: float) -> list[str]:
-    """Return lines with cumulative regret, regret per round of Phase II and simple regret at the end with t-intervals, one per learner.
+    """Return lines with cumulative regret, regret per round of Phase II and final simple regret with t-intervals, one line per learner.
 
-    A simple regret whose interval lies below the noise's standard deviation is not printed: such values are ties.
+    A simple regret with an interval below the noise's standard deviation is not printed, because such values are ties.
     """
     heads = ("cumulative", "a round, Phase II", "simple")
     lines = ["".join([f"{'':24s}", *[f"{head:>34s}" for head in heads]])]
@@ -246,7 +246,7 @@ def table(found: dict[str, Trace], n: int, maximum: Any, noise: float) -> list[s
 
 
 def describe_values(values: dict[str, float], noise: float) -> str:
-    """List names with their values, the least first. Values below the noise's standard deviation are ties, and are not ranked."""
+    """List names with their values in increasing order. Values below the noise's standard deviation are ties and are not ranked."""
     tied = [name for name in values if values[name] < noise]
     rest = sorted((name for name in values if values[name] >= noise), key=values.get)
     words = [f"{', '.join(tied)} below the noise's {format_number(noise)}"] if tied else []
@@ -254,14 +254,17 @@ def describe_values(values: dict[str, float], noise: float) -> str:
 
 
 def growth(samples: dict[int, np.ndarray], of: str) -> stats.Interval:
-    """Return the log-log slope of the mean over trials in a setting. Trials are resampled at all settings together. ``samples``: setting -> R."""
+    """Return the log-log slope of the mean over trials as a function of a setting. ``samples``: setting -> R.
+
+    The bootstrap resamples trials jointly over all settings.
+    """
     x = np.log(np.array(list(samples), float))
     y = np.stack(list(samples.values()), 1)
     return stats.bootstrap(y, lambda means: stats.slopes(x, np.log(means)), of=of)
 
 
 def _bars(found: Collection[stats.Interval]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the heights, and the lengths of the bars below and above them, for ``errorbar``."""
+    """Return the heights, and the lengths of the bars below and above them, as ``errorbar`` needs them."""
     middle = np.array([x.estimate for x in found])
     return middle, np.abs(np.array([(x.low, x.high) for x in found]).T - middle)
 
@@ -281,14 +284,14 @@ def along(
     xlabel: str,
     ylabel: str,
 ) -> dict[str, Any]:
-    """Draw means with 95 % t-intervals, the settings at equal distances, and controls as horizontal lines.
+    """Draw means with 95 % t-intervals at equally spaced settings, and controls as horizontal lines.
 
     Args:
         samples: name -> setting -> R.
         controls: name -> R.
 
     Returns:
-        The plotted numbers: name -> setting -> interval, of controls the interval.
+        The plotted numbers: name -> setting -> interval; for controls, name -> interval.
     """
     settings = sorted({setting for sample in samples.values() for setting in sample})
     numbers: dict[str, Any] = {name: stats.mean(x) for name, x in controls.items()}
@@ -307,7 +310,7 @@ def along(
 
 
 def order(values: dict[str, float]) -> str:
-    """List names by their values, the least first. Names that are equal to a millionth of the largest value have "=" between them."""
+    """List names by increasing value. Names whose values differ by at most a millionth of the largest value are joined by "="."""
     names = sorted(values, key=values.get)
     near = 1e-6 * max(map(abs, values.values()))
     rest = (f"{' = ' if values[b] - values[a] <= near else '; '}{b}" for a, b in pairwise(names))
@@ -323,7 +326,7 @@ def maxima(problem: Problem, horizon: int, trials: int, seed: int) -> np.ndarray
 def bars(
     ax: Axes, found: dict[str, Trace], controls: dict[str, Trace], *, title: str, ylabel: str
 ) -> dict[str, dict[str, stats.Interval]]:
-    """Draw the final regret of each name with its 95 % t-interval, and controls as horizontal lines, over the trials that all have.
+    """Draw the final regret of each name with its 95 % t-interval, and controls as horizontal lines, over the trials that all runs have.
 
     Returns:
         The plotted numbers: "dots" and "lines", name -> interval each; the two may have a name in common.
@@ -372,7 +375,7 @@ def field_panels(
 def simulate_block(
     problem: Any, n: int, count: int, seed: int, block: int
 ) -> dict[str, np.ndarray]:
-    """Draw ``count`` times n uniform points of the box [-5, 5]^d.
+    """Draw n uniform points of the box [-5, 5]^d, ``count`` times.
 
     Returns:
         Regret of the point with the best noisy value ("best"), and mean regret of the n points ("uniform"), N each.
@@ -399,7 +402,7 @@ def simulate_first_phase(problem: Any, n: int, count: int, seed: int) -> dict[st
 
 
 def bernstein(x: np.ndarray, width: float, level: float = stats.LEVEL) -> stats.Interval:
-    """Return the mean with an interval that holds at every N for values in a range of ``width``."""
+    """Return the mean with an empirical Bernstein interval, which is valid at every N for values in a range of ``width``."""
     N, log = len(x), math.log(4 / (1 - level))
     half = math.sqrt(2 * x.var(ddof=1) * log / N) + 7 * width * log / (3 * (N - 1))
     center = float(x.mean())
@@ -409,23 +412,24 @@ def bernstein(x: np.ndarray, width: float, level: float = stats.LEVEL) -> stats.
 def share_of_uniform(
     found: dict[str, np.ndarray], learner: Trace, repeated: Trace, rounds: int, width: float
 ) -> stats.Interval:
-    """Return the learner's mean regret in the last ``rounds``, as a share of a uniform point's.
+    """Return the learner's mean regret in the last ``rounds``, as a fraction of a uniform point's mean regret.
 
-    It is that of the best of n uniform points, by Monte Carlo, plus the learner's difference to it on paired trials. The difference is
-    large only in trials with a poor Phase I, so that the t-interval needs enough of these: a tenth of the trials on f1.
+    The estimate is the regret of the best of n uniform points, by Monte Carlo, plus the learner's difference to it on paired trials. The
+    difference is large only in trials with a poor Phase I. Therefore the t-interval needs enough of these: they are a tenth of the trials on f1.
 
     Args:
         found: see ``simulate_first_phase``.
         learner: GO-UCB's runs.
         repeated: runs that repeat the best point of Phase I, with the same points and noise.
         rounds: last rounds that count.
-        width: of the range of f.
+        width: width of the range of f.
     """
     level = 1 - (1 - stats.LEVEL) / PARTS
     last = len(learner.rounds)
     window = lambda trace: between(trace, last - rounds + 1, last) / rounds
     best, uniform = (bernstein(found[name], width, level) for name in ("best", "uniform"))
     apart = stats.paired_difference(window(learner), window(repeated), level)
+    # Regret is not negative, so the interval is clipped at 0.
     low, high = max(0.0, best.low + apart.low), best.high + apart.high
     method = f"share of a uniform point's mean regret, 95 % by Bonferroni: empirical Bernstein over {best.n} draws, and t over paired trials"
     estimate = max(0.0, best.estimate + apart.estimate) / uniform.estimate
@@ -434,13 +438,13 @@ def share_of_uniform(
 
 
 def poor_fraction(found: dict[str, np.ndarray], noise: float) -> stats.Interval:
-    """Return the share of the draws in which no point is good: the best one's gap is above ten times the noise."""
+    """Return the fraction of draws of Phase I without a good point: the best point's gap is above ten times the noise."""
     bad = found["best"] > POOR * noise
     return stats.proportion(int(bad.sum()), len(bad))
 
 
 def count_stuck(learner: Trace, n: int, maximum: float, noise: float) -> tuple[int, int, int]:
-    """Return in how many trials Phase I found nothing good, in how many of these the last round is not good either, and all trials."""
+    """Return the number of trials whose Phase I found no good point, how many of these still have none in the last round, and all trials."""
     limit, last = POOR * noise, len(learner.rounds)
     bad = maximum - learner["best"][:, n - 1] > limit
     return int(bad.sum()), int((bad & (between(learner, last, last) > limit)).sum()), len(bad)
@@ -450,11 +454,11 @@ def count_stuck(learner: Trace, n: int, maximum: float, noise: float) -> tuple[i
 
 
 def tied_fraction(learner: GP, trace: Trace, side: float, rounds: int) -> np.ndarray:
-    """Return the fraction of 256 uniform points at which the acquisition has exactly its largest value among them, R.
+    """Return the fraction of 256 uniform points at which the acquisition equals its largest value among them exactly, R.
 
     Args:
         learner: the Gaussian-process method.
-        trace: with the points "x", R x T' x d, and observations "y", R x T', of every round.
+        trace: trace with the points "x", R x T' x d, and observations "y", R x T', of every round.
         side: half the side of the box around 0.
         rounds: number of observations of the learner.
     """

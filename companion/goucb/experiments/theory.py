@@ -1,4 +1,4 @@
-"""Runs of Algorithm 1 on the reference problems, all statements tested on them, and statements on runs that are wrong on purpose.
+"""Runs of Algorithm 1 on the reference problems, all statements tested on them, and the same statements on deliberately wrong runs.
 
 Letters: R trials, T rounds of Phase II, n of Phase I.
 """
@@ -26,11 +26,11 @@ from ..proofs.growth import Risk, equivalents, growth_condition, self_concordanc
 from ..proofs.phase_2 import Replay
 
 DELTA = 0.1
-SAFE = {"A": 3.0, "B": 8.0}  # C_h, also a little outside W, where estimates go (E5)
+SAFE = {"A": 3.0, "B": 8.0}  # C_h, valid also slightly outside W, where some estimates are (E5)
 SEARCH = Linearized(256, 8, 4, 20, 0.005)
-RADII = (1e-4, 1e-2, 0.5)  # c of self-concordance
-POINTS = 1000  # of functional containment
-ROUNDS = 20  # of functional containment
+RADII = (1e-4, 1e-2, 0.5)  # values of c at which self-concordance is tested
+POINTS = 1000  # at which functional containment is tested
+ROUNDS = 20  # in which functional containment is tested
 
 
 def learner(problem: Reference, n: int, ridge: float, radius: Radius | None = None) -> GOUCB:
@@ -40,7 +40,7 @@ def learner(problem: Reference, n: int, ridge: float, radius: Radius | None = No
         problem: A or B.
         n: rounds of Phase I.
         ridge: lambda.
-        radius: None: the smallest that the proof of Lemma 5.3 gives for this run.
+        radius: None: the smallest radius that the proof of Lemma 5.3 gives for this run.
     """
     truth = problem.truth
     if radius is None:
@@ -51,7 +51,10 @@ def learner(problem: Reference, n: int, ridge: float, radius: Radius | None = No
 
 
 def learners(problem: Reference, n: int, T: int) -> dict[str, GOUCB]:
-    """Return learners with the radius of the proof and lambda = sqrt(T), with beta = 1, and with lambda = beta = 0.1, where 2 is too small (E4)."""
+    """Return learners with three radii: of the proof with lambda = sqrt(T), beta = 1 with lambda = sqrt(T), and lambda = beta = 0.1.
+
+    With the last one, the factor 2 of the elliptical potential is too small (E4).
+    """
     return {
         "proved radius": learner(problem, n, T**0.5),
         "beta = 1": learner(problem, n, T**0.5, Constant(T**-0.25)),
@@ -60,10 +63,10 @@ def learners(problem: Reference, n: int, T: int) -> dict[str, GOUCB]:
 
 
 class RecordedRun:
-    """A recorded run, with everything recomputed that the statements need.
+    """A recorded run, with all quantities recomputed that the statements need.
 
     Args:
-        trace: every round, with the probes of ``probes.recording_probes``.
+        trace: trace of every round, with the probes of ``probes.recording_probes``.
         problem: the problem that was played.
         played: the learner.
     """
@@ -77,35 +80,35 @@ class RecordedRun:
 
     @cached_property
     def constants(self) -> constants.Constants:
-        """The constants of the problem, with mu for the distance to the nearest of the parameters of f."""
+        """Constants of the problem; mu refers to the distance to the nearest of the equivalent parameters."""
         return constants.Constants.of(self.problem, self.risk.on_box.mu, DELTA)
 
     @cached_property
     def span(self) -> float:
-        """The largest regret of a round, on a grid."""
+        """Largest regret of a round, on a grid."""
         f = self.problem.network.value(self.risk.truth, self.points(2001).unsqueeze(0))
         return self.problem.maximum - float(f.min())
 
     @cached_property
     def inside(self) -> np.ndarray:
-        """Parameters of W, uniform ones and where mu is attained, 201 x dw."""
+        """Parameters in W, 201 x dw: 200 uniform ones and the one where mu is attained."""
         lo, hi = self.truth.lo, self.truth.hi
         uniform = np.random.default_rng(0).uniform(lo, hi, (200, len(self.truth.w)))
         return np.concatenate([uniform, self.risk.on_box.w[None]])
 
     def points(self, count: int) -> Tensor:
-        """A grid of [-5, 5], count x 1."""
+        """Return a grid of [-5, 5], count x 1."""
         return torch.linspace(-HALF, HALF, count, dtype=torch.float64).unsqueeze(1)
 
     def squared_error(self, w: Tensor) -> Tensor:
-        """sum (f_w(x_i) - y_i)^2 over Phase I, R. ``w``: R x dw."""
+        """Return sum (f_w(x_i) - y_i)^2 over Phase I, R. ``w``: R x dw."""
         x, y = (torch.from_numpy(self.trace[name][:, : self.n].copy()) for name in ("x", "y"))
         return (self.problem.network.value(w, x) - y).square().sum(1)
 
     # Statements ------------------------------------------------------------------------------------------
 
     def assumptions(self) -> list[Check]:
-        """Assumptions 3.1 to 3.3 on this network."""
+        """Check Assumptions 3.1 to 3.3 on this network."""
         c, run, risk = self.constants, self.run, self.risk
         values = self.problem.maximum - run.gaps.numpy()
         w = torch.from_numpy(self.inside)
@@ -118,7 +121,7 @@ class RecordedRun:
         ]
 
     def first_phase(self) -> list[Check]:
-        """Lemma 5.1 and Theorem 5.2, printed and corrected, Remark 4.4 and condition (8)."""
+        """Check Lemma 5.1 and Theorem 5.2, as stated and corrected, Remark 4.4 and condition (8)."""
         run, n, c = self.run, self.n, self.constants
         w0, far2 = run.w[:, 0], run.distance2[:, 0]
         risk = self.risk.value(w0)
@@ -133,7 +136,7 @@ class RecordedRun:
         ]
 
     def algorithm(self) -> list[Check]:
-        """Statements that hold in every round of every run of Phase II, whatever the radius."""
+        """Check the statements that hold in every round of every run of Phase II, whatever the radius."""
         run, along = self.run, self.run.along
         K = self.slope**2 / run.ridge
         return [
@@ -156,18 +159,18 @@ class RecordedRun:
         ]
 
     def containment(self) -> Check:
-        """Lemma 5.3 with the learner's own radius."""
+        """Check Lemma 5.3 with the learner's radius."""
         most = self.run.far_corner2(self.truth.lo, self.truth.hi).sqrt()
         return feasibility.containment(self.run, DELTA, most)
 
     def functional(self) -> Check:
-        """The consequence of Lemma 5.3 for f, on a grid and in some rounds."""
+        """Check the consequence of Lemma 5.3 for f, on a grid and in some of the rounds."""
         rounds = range(0, self.run.rounds, max(1, self.run.rounds // ROUNDS))
         x, F = self.points(POINTS), self.constants.value
         return feasibility.functional(self.run, x, rounds, self.curvature, F, DELTA)
 
     def regret_bounds(self) -> list[Check]:
-        """Lemmas 5.4 and 5.5 and Theorem 4.1, printed and corrected."""
+        """Check Lemmas 5.4 and 5.5 and Theorem 4.1, as stated and corrected."""
         run, c, curvature, span = self.run, self.constants, self.curvature, self.span
         return [
             feasibility.lemma_5_4(run, curvature, span),
@@ -179,19 +182,20 @@ class RecordedRun:
         ]
 
     def scaled(self, factor: float) -> Replay:
-        """The run with ``factor`` times the learner's own radius."""
+        """Return the run with the learner's radius multiplied by ``factor``."""
         scale = torch.tensor([1.0, 1.0, factor], dtype=torch.float64)
         return dataclasses.replace(self.run, ball=self.run.ball * scale)
 
     def ball(self, factor: float = 1.0) -> Check:
-        """Whether the learner's ball is that of the proof. ``factor``: scales its radius before."""
+        """Check that the learner's ball equals the ball of the proof. ``factor``: multiplies its radius first."""
         root = self.run.root(self.problem.noise, self.curvature, DELTA)
         return lemmas.ball(self.scaled(factor), root)
 
     def broken(self) -> dict[str, Check]:
-        """Return statements on the same run with one thing wrong; all must fail."""
+        """Return statements on the same run with one deliberate error each; all must fail."""
         run, along, noise = self.run, self.run.along, self.problem.noise
         wrong = lambda **parts: dataclasses.replace(run, **parts)
+        # The learner's l_t of the round before, as if Sigma were updated one round late.
         behind = run.ball.clone()
         behind[:, 1:, 0] = run.ball[:, :-1, 0]
         around_0 = torch.cat([run.w[:, :1], run.w[:, 1:] - run.w[:, :1]], 1)
@@ -224,14 +228,14 @@ class RecordedRun:
 
 
 def proved(problem: Reference, n: int, T: int) -> tuple[GOUCB, constants.Proof]:
-    """Return Algorithm 1 with lambda and beta_T of Lemma 5.3 with all constants, and their values; B_0 is at most the diameter of W."""
+    """Return Algorithm 1 with lambda and beta_T of Lemma 5.3 with all constants, and their values. B_0 is capped at the diameter of W."""
     c = constants.Constants.of(problem, Risk(problem).on_box.mu, DELTA)
     p = constants.proof_constants(c, n, T, capped=True)
     return learner(problem, n, p.ridge, Constant(math.sqrt(p.beta / p.ridge))), p
 
 
 def growing(problem: Reference, T: int) -> dict[str, GOUCB]:
-    """Return Algorithm 1's recursion with kappa = 0.2, lambda = 1 and n = sqrt(T), with the oracle that the theorems assume and the preset's."""
+    """Return Algorithm 1's recursion with kappa = 0.2, lambda = 1 and n = sqrt(T), with the theorems' oracle and with the preset's."""
     n = constants.first_phase(T)
     return {
         "exact oracle": learner(problem, n, 1.0, Constant(0.2)),

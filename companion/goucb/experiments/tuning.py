@@ -1,6 +1,6 @@
-"""Figures 3 to 5: regret of tuning runs against the best accuracy that was found, and intervals over folds.
+"""Figures 3 to 5: regret of tuning runs relative to the best accuracy that any method found, and intervals over folds.
 
-Trial i of a run is fold i % folds and design i // folds. Designs of one fold share its data, so that only folds count as independent.
+Trial i of a run is fold i % folds and design i // folds. Designs of one fold share its data. Therefore only folds count as independent.
 Shapes: R trials, T' recorded rounds.
 """
 
@@ -32,7 +32,7 @@ def ceiling(found: Found, folds: int) -> np.ndarray:
     """Return the best accuracy of each fold, over all learners and designs.
 
     Raises:
-        ValueError: a run whose trial 0 has another fold than 0.
+        ValueError: trial 0 of a run does not have fold 0.
     """
     best = np.zeros(folds)
     for name, trace in found.items():
@@ -49,22 +49,23 @@ def regrets(found: Found, folds: int) -> Found:
     lost = {}
     for name, trace in found.items():
         top = best[np.arange(len(trace.trials)) % folds, None]
-        # what was recorded as regret is the sum of accuracies
+        # The recorded series "regret" is the sum of accuracies, because the best accuracy is
+        # unknown during a run.
         regret = {"regret": top * trace.rounds - trace["regret"], "simple": top - trace["best"]}
         lost[name] = dataclasses.replace(trace, series={**trace.series, **regret})
     return lost
 
 
 def clustered(samples: dict[str, np.ndarray], folds: int, of: str = "mean") -> stats.Interval:
-    """Mean over tasks of the mean over trials, with a 95 % t-interval over the folds of each data set.
+    """Return the mean over tasks of the mean over trials, with a 95 % t-interval over the folds of each data set.
 
-    Only folds of a data set count as independent, because designs and classifiers on a fold share its rows. Data sets differ in variance, so
-    that with several the degrees of freedom are Satterthwaite's. (A percentile bootstrap over five folds covers 84 %.)
+    Only folds of a data set count as independent, because designs and classifiers on a fold share its rows. Data sets differ in variance.
+    With several data sets, the degrees of freedom are therefore Satterthwaite's. (A percentile bootstrap over five folds covers 84 %.)
 
     Args:
-        samples: task -> R; of a task "data.classifier" the part before the point names the data set.
+        samples: task -> R; in a task "data.classifier" the part before the point names the data set.
         folds: >= 2, of each data set.
-        of: what it is, in words.
+        of: description of the quantity.
     """
     by_data: dict[str, list[np.ndarray]] = {}
     for task, x in samples.items():
@@ -91,7 +92,7 @@ def greatest(
     folds: int,
     of: Callable[[Trace], np.ndarray] = Trace.last,
 ) -> stats.Interval:
-    """The largest of the differences of ``name``'s quantity to each of the others', in all tasks together.
+    """Return the largest of the differences between ``name`` and each of the others in one quantity, over all tasks together.
 
     ``name`` has less regret than all others exactly if the value is below 0, and more than at least one if it is above 0.
     """
@@ -101,7 +102,7 @@ def greatest(
 
 
 def similar(found: Found, names: Sequence[str], folds: int) -> stats.Interval:
-    """Return the largest absolute difference of regret of all pairs, as a fraction of a uniform point's regret."""
+    """Return the largest absolute difference of regret over all pairs, as a fraction of a uniform point's regret."""
     scale = found[synthetic.UNIFORM].last().mean()
     apart = lambda a, b: {"": (found[a].last() - found[b].last()) / scale}
     pairs = {
@@ -114,7 +115,7 @@ def similar(found: Found, names: Sequence[str], folds: int) -> stats.Interval:
 def bend(
     found: Found, name: str, others: Sequence[str], folds: int, first: int, last: int, share: bool
 ) -> stats.Interval:
-    """Regret of rounds ``first``..``last`` minus the mean of the others'; ``share``: of a uniform point's."""
+    """Return the regret of rounds ``first``..``last`` minus the mean of the others'; with ``share`` as a fraction of a uniform point's."""
     window = lambda trace: synthetic.between(trace, first, last)
     x = window(found[name]) - np.mean([window(found[other]) for other in others], 0)
     if share:
@@ -125,7 +126,7 @@ def bend(
 def regret_curvature(
     found: Found, name: str, folds: int, first: tuple[int, int], last: tuple[int, int]
 ) -> stats.Interval:
-    """Regret of rounds ``last[0]``..``last[1]`` minus that of ``first[0]``..``first[1]``: below 0 where the line of regret is curved."""
+    """Return the regret of rounds ``last[0]``..``last[1]`` minus that of ``first[0]``..``first[1]``. It is below 0 if the regret curve flattens."""
     x = synthetic.between(found[name], *last) - synthetic.between(found[name], *first)
     return clustered({"": x}, folds, "mean difference")
 
@@ -133,17 +134,17 @@ def regret_curvature(
 def ranks(
     tasks: dict[str, Found], names: Sequence[str], of: Callable[[Trace], np.ndarray]
 ) -> dict[str, float]:
-    """Return the mean rank of each name over tasks and trials, with 1 for the least. Equal values share their rank."""
+    """Return the mean rank of each name over tasks and trials, with 1 for the smallest value. Equal values share their rank."""
     values = [[of(traces[name]) for name in names] for traces in tasks.values()]
     mean = rankdata(np.concatenate(values, 1), axis=0).mean(1)
     return dict(zip(names, map(float, mean)))
 
 
-BANDS = ("GO-UCB", "TuRBO-1")  # more would hide each other
+BANDS = ("GO-UCB", "TuRBO-1")  # methods with a band; more bands would cover each other
 
 
 def panels(row: Sequence[Axes], found: Found, n: int, folds: int, *, title: str) -> dict[str, Any]:
-    """Cumulative and simple regret side by side, a line where Phase I ends; bands of ``BANDS`` alone, which resample folds.
+    """Draw cumulative and simple regret side by side with a line where Phase I ends. Only ``BANDS`` have bands, which resample folds.
 
     Returns:
         The plotted numbers.
@@ -155,18 +156,18 @@ def panels(row: Sequence[Axes], found: Found, n: int, folds: int, *, title: str)
 def final_table(
     ax: Axes, tasks: dict[str, Found], folds: int, heads: dict[str, str]
 ) -> dict[str, dict[str, stats.Interval]]:
-    """Draw simple regret at the end as a table, a row per method and a column per task, in percent of accuracy.
+    """Draw the final simple regret as a table, one row per method and one column per task, in percent of accuracy.
 
-    The least of each task is bold.
+    The smallest value of each task is bold.
 
     Args:
-        ax: is left with the table alone.
+        ax: axes, which will show only the table.
         tasks: task -> learner -> trace with the series "simple", the same learners in each task.
         folds: of each data set.
         heads: task -> head of its column.
 
     Returns:
-        The numbers, as shares: task -> learner -> interval.
+        The numbers, as fractions: task -> learner -> interval.
     """
     numbers = {
         task: {name: clustered({"": x.last("simple")}, folds) for name, x in found.items()}
@@ -192,7 +193,7 @@ def final_table(
 
 
 def rank_panel(ax: Axes, ranks: dict[str, float], *, title: str) -> dict[str, float]:
-    """Draw one row per name with a dot at its average rank, the least at the top, and return the numbers in this order."""
+    """Draw one row per name with a dot at its average rank, the smallest at the top, and return the numbers in this order."""
     names = sorted(ranks, key=ranks.get)
     with style_context():
         for row, name in enumerate(names):
@@ -210,17 +211,17 @@ DATA = {"breast": "breast_cancer", "australian": "australian", "diabetes": "pima
 def choose(
     tasks: Sequence[str], data: str, folds: int = 5
 ) -> tuple[dict[str, Tuning], dict[str, str]]:
-    """Return the problem of each task, and a note on each task that is left out or has other data than the paper's.
+    """Return the problem of each task, and a note for each task that is omitted or uses other data than the paper.
 
     Args:
         tasks: data set and classifier of each, for example "breast.forest".
-        data: "bundled", the table that scikit-learn ships in place of every other; "auto", the paper's tables that are stored or can be
-            downloaded; "real", all tables of the paper.
+        data: "bundled": the table that scikit-learn ships replaces every other; "auto": the paper's tables that are stored or can be
+            downloaded; "real": all tables of the paper.
         folds: see ``Tuning``.
 
     Raises:
         ValueError: another value of ``data`` or of a task, or a file that differs from the registry's.
-        FileNotFoundError: "real", and a file is missing; the message says how to get it.
+        FileNotFoundError: with "real", a file is missing; the message explains how to get it.
     """
     check_in("data", data, ("bundled", "auto", "real"))
     chosen = {task: tuple(task.split(".", 1)) for task in tasks}
@@ -251,7 +252,7 @@ def choose(
 
 
 def hours(runs: dict[str, Found], problems: dict[str, Tuning]) -> tuple[float, float]:
-    """Return the hours of one core that choosing points took, and those of all stored fits."""
+    """Return the core hours spent on choosing points, and those of all stored fits."""
     choosing = sum(float(trace.seconds[-1]) for found in runs.values() for trace in found.values())
     fits = [entry for problem in problems.values() for _, entry in _evaluations(problem)]
     return choosing / 3600, sum(entry.seconds for entry in fits) / 3600
@@ -266,7 +267,7 @@ def _evaluations(problem: Tuning) -> list[tuple[int, Evaluation]]:
 
 
 def failures(problem: Tuning) -> list[str]:
-    """Return the fits that raised and count as accuracy 0, of all stored evaluations: fold, hyperparameters and error."""
+    """Return the stored fits that raised an error and count as accuracy 0: fold, hyperparameters and error of each."""
     return [
         f"fold {fold}, {entry.parameters}: {entry.error}"
         for fold, entry in _evaluations(problem)

@@ -1,7 +1,7 @@
-"""Hyperparameters of a classifier as points of [0, 10]^d, accuracy on a held-out fold as what is maximized.
+"""Hyperparameter tuning: points of [0, 10]^d encode the hyperparameters of a classifier, and accuracy on a held-out fold is maximized.
 
-Source: Liu & Wang (2023), Section 6.2 and Appendix D.2. Names and options are those of scikit-learn today.
-Departure: the paper has gradient boosting's max_features as a float or one of two names; the names alone are taken, as for the forest.
+Source: Liu & Wang (2023), Section 6.2 and Appendix D.2. Names and options are those of current scikit-learn.
+Departure: in the paper, gradient boosting's max_features is a float or one of two names. Here it is one of the names, as for the forest.
 Shapes: R trials, d hyperparameters, N examples with k features.
 """
 
@@ -27,11 +27,11 @@ from ...datasets.evaluations import Evaluations, evaluate
 # The paper's map of [0, 10]^d to the hyperparameters ----------------------------------------------------------
 
 SIDE = 10.0
-EDGE = 1e-6  # absolute: least distance to the ends of an open interval, here of (0, 1)
+EDGE = 1e-6  # smallest distance to the ends of an open interval; absolute, because these intervals are (0, 1)
 
 
 class Interval(NamedTuple):
-    """[low, high], linear also where it spans decades, as the paper has it; with ``edge`` without its ends."""
+    """The interval [low, high], or (low, high) with a positive ``edge``. The scale is linear as in the paper, even if it spans decades."""
 
     low: float
     high: float
@@ -41,7 +41,8 @@ class Interval(NamedTuple):
 FRACTION = Interval(0.0, 1.0, EDGE)
 ROOTS = ("sqrt", "log2")
 YES_NO = (True, False)
-# classifier -> hyperparameter -> an interval, or options that are given parts of [0, 10] of equal length, in order
+# classifier -> hyperparameter -> an interval, or options, each of which gets an equal part of [0,
+# 10], in order
 SPACES = {
     "forest": {
         "n_estimators": range(20, 201),
@@ -79,7 +80,9 @@ SPACES = {
 
 
 def decode(classifier: str, v: Sequence[float]) -> dict[str, Any]:
-    """Return the hyperparameters of a point, as Python's own numbers and strings by scikit-learn's names.
+    """Return the hyperparameters of a point, as Python numbers and strings with scikit-learn's names.
+
+    For example, the forest's point with all coordinates 5 has 110 trees and the criterion "entropy".
 
     Args:
         classifier: "forest" (d = 7), "perceptron" (8) or "boosting" (11).
@@ -105,15 +108,15 @@ BUNDLED, FETCHED = "wdbc", ("breast_cancer", "australian", "pima")
 
 @functools.cache
 def table(data: str) -> tuple[np.ndarray, np.ndarray]:
-    """Features and classes 0 and 1 of a data set, rows in file order, without those that lack a value.
+    """Return features and classes 0 and 1 of a data set, rows in file order, without rows that have missing values.
 
-    "wdbc" is scikit-learn's own copy, with 1 for malignant as in the registry's.
+    "wdbc" is scikit-learn's copy, with 1 for malignant as in the registry's.
 
     Returns:
         N x k and N, not writeable.
 
     Raises:
-        ValueError, FileNotFoundError: as ``datasets.load``.
+        ValueError, FileNotFoundError: as in ``datasets.load``.
     """
     if data in FETCHED:
         features, target, _ = datasets.load(data)
@@ -129,7 +132,7 @@ def table(data: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 class TuningInstance(NamedTuple):
-    """The box, each trial's fold, and what is known of each fold."""
+    """The box, each trial's fold, and the stored evaluations of each fold."""
 
     bounds: Bounds  # 1 x d
     fold: Tensor  # R int64
@@ -138,20 +141,20 @@ class TuningInstance(NamedTuple):
 
 @frozen_dataclass
 class Tuning:
-    """Accuracy of a classifier by its hyperparameters, without noise. Trial i of seed s has the fold (s + i) % folds.
+    """Accuracy of a classifier as a function of its hyperparameters, without noise. Trial i of seed s has the fold (s + i) % folds.
 
-    The best accuracy is not known: what ``respond`` gives for the regret is the accuracy itself, and "regret" of a run is cumulative
-    accuracy until ``experiments.tuning.regrets`` turns it. What has been fitted before is looked up, see ``datasets.evaluations``.
+    The best accuracy is unknown. Therefore ``respond`` returns the accuracy itself in place of the regret, and "regret" of a run is
+    cumulative accuracy until ``experiments.tuning.regrets`` converts it. Earlier fits are looked up, see ``datasets.evaluations``.
 
     Attributes:
         data: "wdbc" (569 x 30, with scikit-learn), "breast_cancer" (683 x 9), "australian" (690 x 14) or "pima" (768 x 8).
         classifier: "forest" (d = 7), "perceptron" (8) or "boosting" (11).
         folds: 2..100.
         scale: whether features are standardized by the training rows.
-        data_checksum: SHA-256 of the file, under which results are kept; None for what scikit-learn ships.
+        data_checksum: SHA-256 of the file, which is part of the key of stored results; None for the table that scikit-learn ships.
 
     Raises:
-        ValueError: a value out of range; from ``init``: ValueError, FileNotFoundError: as ``datasets.load``.
+        ValueError: a value is out of range; from ``init``: ValueError, FileNotFoundError: as in ``datasets.load``.
     """
 
     data: str = fields.one_of((BUNDLED, *FETCHED), BUNDLED)
@@ -166,11 +169,11 @@ class Tuning:
 
     @property
     def dim(self) -> int:
-        """d."""
+        """Number of hyperparameters, d."""
         return len(SPACES[self.classifier])
 
     def files(self) -> tuple[Evaluations, ...]:
-        """The function of each fold, with what has been evaluated."""
+        """Return the objective function of each fold, with its stored evaluations."""
         features, target = table(self.data)
         content = hashlib.sha256(features.tobytes() + target.tobytes()).hexdigest()
         how = {"classifier": self.classifier, "folds": self.folds, "scale": self.scale}
@@ -186,21 +189,21 @@ class Tuning:
         )
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> TuningInstance:
-        """[0, 10]^d, and the fold of each trial."""
+        """Return the box [0, 10]^d, and the fold of each trial."""
         bounds = Bounds.of([0.0] * self.dim, [SIDE] * self.dim, **tkwargs)
         return TuningInstance(bounds, draw.seeds % self.folds, self.files())
 
     def context(self, instance: TuningInstance, t: int) -> Bounds:
-        """The box."""
+        """Return the box."""
         return instance.bounds
 
     def respond(
         self, instance: TuningInstance, t: int, x: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
-        """The accuracy, twice.
+        """Return the accuracy, as feedback and in place of the regret.
 
         Raises:
-            ValueError: a learner that wants anything but rewards.
+            ValueError: the learner wants feedback other than rewards.
         """
         if wants != "reward":
             raise_invalid("wants", wants, "reward")

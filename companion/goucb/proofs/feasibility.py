@@ -1,6 +1,6 @@
-"""Statements about the balls of Phase II: that w* lies in them (Lemma 5.3), and the consequences for regret (Lemmas 5.4 and 5.5).
+"""Statements about the balls of Phase II: they contain w* (Lemma 5.3), and the consequences for regret (Lemmas 5.4 and 5.5).
 
-The radius sqrt(beta_t) is the learner's own.
+The radius sqrt(beta_t) is the learner's.
 Source: Liu & Wang (2023).
 Letters: as in ``lemmas``; r_t = f* - f(x_t).
 """
@@ -26,7 +26,7 @@ from .phase_2 import Replay
 def identity_13(run: Replay) -> Check:
     """w_t - w* = Sigma_t^{-1} (sum g_i rho_i + sum g_i eta_i + lambda (w_0 - w*)), up to 1e-8.
 
-    Flags what "Eq. (5), estimate" flags, and noise that was not heard.
+    Detects the errors that "Eq. (5), estimate" detects, and noise that did not reach the learner.
     """
     return identity_13.statement.check(
         "||w_t - w* - Sigma_t^{-1} (...)|| <= 1e-8",
@@ -40,7 +40,7 @@ def identity_13(run: Replay) -> Check:
 def remainder(run: Replay, curvature: float) -> Check:
     """|rho_i| <= C_h / 2 ||w_i - w*||^2.
 
-    Flags a C_h that does not hold where the estimates went (E5), and wrong gradients. ``curvature``: C_h.
+    Detects a C_h that is invalid at some of the estimates (E5), and wrong gradients. ``curvature``: C_h.
     """
     return remainder.statement.check(
         "|rho_i| <= C_h / 2 ||w_i - w*||^2",
@@ -54,10 +54,10 @@ def remainder(run: Replay, curvature: float) -> Check:
 def containment(run: Replay, delta: float, most: Any = math.inf) -> Check:
     """With probability 1 - delta, w* lies in all balls: ||w_t - w*||^2_{Sigma_t} <= beta_t.
 
-    Vacuous where the balls contain all of W.
+    The check is vacuous if the balls contain all of W.
 
     Args:
-        run: Phase II, with the learner's own sqrt(beta_t).
+        run: Phase II, with the learner's sqrt(beta_t).
         delta: failure probability.
         most: ||v - w_t||_{Sigma_t} of the farthest v in W, R x T, see ``Replay.far_corner2``.
     """
@@ -75,10 +75,10 @@ def containment(run: Replay, delta: float, most: Any = math.inf) -> Check:
 def localization(run: Replay, c: Constants, p: Proof) -> Check:
     """With probability 1 - delta, ||w_t - w*|| <= R in all rounds, where lambda >= (3 / 2) C_h^2 R^2 T S.
 
-    Vacuous where R is the diameter of W or more.
+    The check is vacuous if R is at least the diameter of W.
 
     Raises:
-        ValueError: a lambda of the run below that of ``p``.
+        ValueError: the run's lambda is below that of ``p``.
     """
     if run.ridge < p.ridge * (1 - ROUNDING):
         raise ValueError(f"ridge={run.ridge}; allowed: at least {p.ridge}, as proved")
@@ -98,10 +98,11 @@ def functional(
 ) -> Check:
     """With probability 1 - delta, for all x: |f_x(w*) - f_x(w_t)| <= sqrt(beta_t) u_t(x) + beta_t C_h / (2 lambda).
 
-    It is the consequence of Lemma 5.3 for f, whichever of the equivalent parameters w* is. Vacuous where the bound is nowhere below 2 F.
+    This is the consequence of Lemma 5.3 for f, and holds for each of the equivalent parameters w*. The check is vacuous if the bound is
+    nowhere below 2 F.
 
     Args:
-        run: Phase II, with the learner's own sqrt(beta_t).
+        run: Phase II, with the learner's sqrt(beta_t).
         x: points at which it is tested, N x d.
         rounds: t at which it is tested.
         curvature: C_h.
@@ -128,14 +129,14 @@ def functional(
 
 
 def _inside(run: Replay) -> Tensor:
-    """R x T: whether w* lies in the ball of the round."""
+    """Return whether w* lies in the ball of the round, R x T."""
     return run.along.far2[:, :-1].sqrt() <= run.radius
 
 
 def _instantaneous(
     of: Statement, run: Replay, curvature: float, span: float, factor: float
 ) -> Check:
-    """r_t in rounds with w* in the ball, R x T, against 2 sqrt(beta_t) u_t and ``factor`` times the remainder."""
+    """Compare r_t, in rounds with w* in the ball, R x T, with 2 sqrt(beta_t) u_t plus ``factor`` times the remainder."""
     inside, beta = _inside(run), run.radius.square()
     bound = 2 * run.radius * run.along.u2.sqrt() + factor * beta * curvature / run.ridge
     check = of.check(
@@ -151,10 +152,10 @@ def _instantaneous(
 def lemma_5_4(run: Replay, curvature: float, span: float) -> Check:
     """r_t <= 2 sqrt(beta_t) u_t + beta_t C_h / lambda in rounds with w* in the ball (E12), for the linearized acquisition, too.
 
-    Flags points that do not maximize it. Vacuous where the bound is nowhere below the largest regret.
+    Detects points that do not maximize the acquisition. The check is vacuous if the bound is nowhere below the largest regret.
 
     Args:
-        run: Phase II, with the learner's own sqrt(beta_t).
+        run: Phase II, with the learner's sqrt(beta_t).
         curvature: C_h.
         span: the largest regret of a round, max f - min f.
     """
@@ -163,12 +164,12 @@ def lemma_5_4(run: Replay, curvature: float, span: float) -> Check:
 
 @statement("Lemma 5.4, printed", f"{PAPER}, Lemma 5.4")
 def lemma_5_4_printed(run: Replay, curvature: float, span: float) -> Check:
-    """r_t <= 2 sqrt(beta_t) u_t + 2 beta_t C_h / lambda in rounds with w* in the ball. Arguments: as of ``lemma_5_4``."""
+    """r_t <= 2 sqrt(beta_t) u_t + 2 beta_t C_h / lambda in rounds with w* in the ball. Arguments: as in ``lemma_5_4``."""
     return _instantaneous(lemma_5_4_printed.statement, run, curvature, span, 2.0)
 
 
 def _squares(of: Statement, run: Replay, span: float, formula: str, bound: Any) -> Check:
-    """sum r_t^2 of the trials with w* in all balls, R, against a bound, R."""
+    """Compare sum r_t^2, in trials with w* in all balls, R, with a bound, R."""
     inside, trivial = _inside(run).all(1).numpy(), span**2 * run.rounds
     total = np.where(inside, run.gaps.square().sum(1).numpy(), 0.0)
     inputs = run.inputs | {"trials with w* inside": int(inside.sum())}
@@ -180,11 +181,11 @@ def _squares(of: Statement, run: Replay, span: float, formula: str, bound: Any) 
 def lemma_5_5(run: Replay, slope: float, curvature: float, span: float) -> Check:
     """sum r_t^2 <= 8 beta_T kappa_K l_T + 2 beta_T^2 C_h^2 T / lambda^2 in trials with w* in all balls (E4, E12).
 
-    Flags what "Lemma 5.4" flags. Vacuous where the bound is nowhere below the largest sum.
+    Detects the errors that "Lemma 5.4" detects. The check is vacuous if the bound is nowhere below the largest possible sum.
 
     Args:
         slope: C_g.
-        run, curvature, span: as of ``lemma_5_4``.
+        run, curvature, span: as in ``lemma_5_4``.
     """
     beta, growth = run.radius.square().amax(1).numpy(), run.along.growth[:, -1].numpy()
     bound = constants.square_sum(slope, curvature, run.rounds, beta, run.ridge, growth)
@@ -196,7 +197,7 @@ def lemma_5_5(run: Replay, slope: float, curvature: float, span: float) -> Check
 def lemma_5_5_printed(run: Replay, slope: float, curvature: float, span: float) -> Check:
     """sum r_t^2 <= 16 beta_T dw ln(1 + T C_g^2 / (dw lambda)) + 8 beta_T^2 C_h^2 T / lambda^2; its step is "Elliptical potential, printed".
 
-    Arguments: as of ``lemma_5_5``.
+    Arguments: as in ``lemma_5_5``.
     """
     beta = run.radius.square().amax(1).numpy()
     bound = 16 * beta * potential_bound(run, slope)[0, -1]

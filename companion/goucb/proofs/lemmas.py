@@ -1,7 +1,7 @@
-"""Statements along Phase II of a run: what Algorithm 1 computes, and Lemmas B.3 and C.4 to C.6. ``feasibility`` has Lemmas 5.3 to 5.5.
+"""Statements along Phase II of a run: the quantities that Algorithm 1 computes, and Lemmas B.3 and C.4 to C.6.
 
-A statement without a failure probability holds on every run of the algorithm, so that one violation means an error. We chose the names of
-statements that the paper does not number.
+``feasibility`` has Lemmas 5.3 to 5.5. A statement without a failure probability holds on every run of the algorithm, therefore a single
+violation means an error. We chose the names of statements that the paper does not number.
 Source: Liu & Wang (2023).
 Letters: as in ``phase_2``; l_t = ln(det Sigma_t / det lambda I), u_t = ||g_t|| in the norm of Sigma_t^{-1}, S_t = sum_{i < t} g_i^T Sigma_t^{-1} g_i,
 K = C_g^2 / lambda, kappa_K = K / ln(1 + K).
@@ -20,18 +20,18 @@ from paperlib.goucb.theory.constants import PAPER, ROUNDING, kappa_factor
 
 from .phase_2 import Replay
 
-# Phase I, and where the estimates are -------------------------------------------------------------------
+# Phase I, and constants at the estimates ----------------------------------------------------------------
 
 
 @statement("Eq. (2), oracle", f"{PAPER}, (2)")
 def oracle(found: Any, at_truth: Any) -> Check:
     """sum (f_{w_0}(x_i) - y_i)^2 <= sum (f_{w*}(x_i) - y_i)^2, which is all that Lemma 5.1 as corrected uses of w_0.
 
-    Flags a fit that ends in a worse minimum, or does not move.
+    Detects a fit that ends in a worse minimum, or does not move.
 
     Args:
         found: squared error of w_0, R.
-        at_truth: of w*, R.
+        at_truth: squared error of w*, R.
     """
     bound = np.asarray(at_truth, float) + 1e-10
     return oracle.statement.check(
@@ -43,7 +43,7 @@ def oracle(found: Any, at_truth: Any) -> Check:
 def assumption_3_2_along(run: Replay, slope: float, curvature: float) -> Check:
     """The bounds on the network between w* and the estimates, which leave W, are at most C_g and C_h (E5).
 
-    Flags the constants of W, on which the paper assumes them.
+    Detects constants that hold only on W, where the paper assumes them.
     """
     return assumption_3_2_along.statement.check(
         "C_g, C_h of |w2| along the run",
@@ -53,14 +53,14 @@ def assumption_3_2_along(run: Replay, slope: float, curvature: float) -> Check:
     )
 
 
-# What Algorithm 1 keeps -----------------------------------------------------------------------------------
+# Quantities that Algorithm 1 computes ---------------------------------------------------------------------
 
 
 @statement("Eq. (5), estimate", f"{PAPER}, (3) to (5)")
 def estimate(run: Replay) -> Check:
-    """w_t = Sigma_t^{-1} R_t, R_t = lambda w_0 + sum g_i (g_i^T w_i + y_i - f_{x_i}(w_i)), with gradients as they were at their queries.
+    """w_t = Sigma_t^{-1} R_t, R_t = lambda w_0 + sum g_i (g_i^T w_i + y_i - f_{x_i}(w_i)), with gradients taken at the time of each query.
 
-    Flags a gradient of another round, a ridge that is forgotten and answers of another round.
+    Detects a gradient of another round, a missing ridge and observations of another round.
     """
     return estimate.statement.check(
         "||w_t - Sigma_t^{-1} R_t|| <= 1e-8 (1 + ||w_t||)",
@@ -72,11 +72,11 @@ def estimate(run: Replay) -> Check:
 
 @statement("Ball_t", f"{PAPER}, Algorithm 1; beta_t of Lemma 5.3")
 def ball(run: Replay, root: Tensor) -> Check:
-    """The learner's l_t, u_t and sqrt(beta_t) u_t are those of its gradients and of ``root``.
+    """The learner's l_t, u_t and sqrt(beta_t) u_t equal the values recomputed from its gradients and from ``root``.
 
-    Flags a bonus that is halved, and a matrix of another round.
+    Detects a halved bonus, and a matrix of another round.
 
-    ``root``: sqrt(beta_t), R x T, as ``Replay.root`` has it.
+    ``root``: sqrt(beta_t), R x T, as in ``Replay.root``.
     """
     u, (growth, width, seen) = run.along.u2.sqrt(), run.ball.unbind(2)
     expected = torch.stack([run.along.growth[:, : run.rounds], u, root * u], 2)
@@ -90,14 +90,14 @@ def ball(run: Replay, root: Tensor) -> Check:
 
 @statement("Query", f"{PAPER}, Algorithm 1, argmax")
 def query(run: Replay, x: Tensor, off: float = 0.1) -> Check:
-    """a(x_t) is nearly the largest of a(x) = f_x(w_t) + sqrt(beta_t) u_t(x) on a grid: the rest is a share ``off`` of its range.
+    """a(x_t) is nearly the largest of a(x) = f_x(w_t) + sqrt(beta_t) u_t(x) on a grid: it is lower by at most a fraction ``off`` of a's range.
 
-    Flags a bonus that is left out, and a search that stops early.
+    Detects a missing bonus, and a search that stops early.
 
     Args:
-        run: with the learner's own sqrt(beta_t).
+        run: Phase II, with the learner's sqrt(beta_t).
         x: the grid, N x d.
-        off: what the search may miss.
+        off: largest fraction of the range that the search may miss.
     """
     found, at_query = [], run.value + run.radius * run.along.u2.sqrt()
     for t in range(run.rounds):
@@ -116,9 +116,9 @@ def query(run: Replay, x: Tensor, off: float = 0.1) -> Check:
 
 @statement("Lemma C.4", f"{PAPER}, Lemma C.4")
 def lemma_c4(run: Replay) -> Check:
-    """det Sigma_t = det Sigma_0 prod_{i < t} (1 + u_i^2): the learner's l_t against the sum.
+    """det Sigma_t = det Sigma_0 prod_{i < t} (1 + u_i^2): the learner's l_t is compared with the sum of ln(1 + u_i^2).
 
-    Flags a potential with a round less.
+    Detects a potential with one round less.
     """
     total = torch.log1p(run.along.u2).cumsum(1)
     total = torch.cat([torch.zeros_like(total[:, :1]), total[:, :-1]], 1)
@@ -134,7 +134,7 @@ def lemma_c4(run: Replay) -> Check:
 def lemma_c5(run: Replay, slope: float) -> Check:
     """l_t <= dw ln(1 + t C_g^2 / (dw lambda)).
 
-    Flags a C_g that the run exceeds. ``slope``: C_g.
+    Detects a C_g that the run exceeds. ``slope``: C_g.
     """
     return lemma_c5.statement.check(
         "l_t <= dw ln(1 + t C_g^2 / (dw lambda))",
@@ -145,16 +145,16 @@ def lemma_c5(run: Replay, slope: float) -> Check:
 
 
 def potential_bound(run: Replay, slope: float) -> np.ndarray:
-    """dw ln(1 + t C_g^2 / (dw lambda)) for t = 1, ..., T, one row."""
+    """Return dw ln(1 + t C_g^2 / (dw lambda)) for t = 1, ..., T, 1 x T."""
     t = np.arange(1, run.rounds + 1)[None]
     return constants.potential(run.w.shape[2], slope, t, run.ridge)
 
 
 @statement("Lemma C.6", f"{PAPER}, Lemma C.6, with 1 for 2")
 def lemma_c6(run: Replay) -> Check:
-    """S_t = dw - lambda tr Sigma_t^{-1} <= min{t, dw, l_t}: x / (1 + x) <= ln(1 + x) (E3).
+    """S_t = dw - lambda tr Sigma_t^{-1} <= min{t, dw, l_t}, because x / (1 + x) <= ln(1 + x) (E3).
 
-    Flags an S_t that another matrix has.
+    Detects an S_t computed with another matrix.
     """
     along, dw = run.along, run.w.shape[2]
     S, growth = along.trace[:, 1:], along.growth[:, 1:]
@@ -181,7 +181,7 @@ def lemma_c6_printed(run: Replay, slope: float) -> Check:
 
 @statement("Lemma C.6, printed step", f"{PAPER}, proof of Lemma C.6")
 def lemma_c6_step(trace: Any, growth: Any) -> Check:
-    """S_t <= 2 l_{t-1}: false, at t = 1 the right side is 0 (E3).
+    """S_t <= 2 l_{t-1}: false, because at t = 1 the right side is 0 (E3).
 
     Args:
         trace: S_t for t = 1, ..., T, R x T.
@@ -195,7 +195,7 @@ def lemma_c6_step(trace: Any, growth: Any) -> Check:
 def potential(u2: Any, growth: Any, K: float) -> Check:
     """sum_{i < t} u_i^2 <= kappa_K l_t (E4).
 
-    Flags widths in which the ridge is forgotten.
+    Detects widths computed without the ridge.
 
     Args:
         u2: u_0^2, ..., u_{T-1}^2, R x T.
@@ -213,7 +213,7 @@ def potential(u2: Any, growth: Any, K: float) -> Check:
 
 
 def _doubled(of: Statement, formula: str, u2: Any, half: Any) -> Check:
-    """sum_{i < t} u_i^2, R x T, against twice ``half``."""
+    """Compare sum_{i < t} u_i^2, R x T, with twice ``half``."""
     u2, bound = np.asarray(u2, float), 2 * np.asarray(half, float)
     return of.check(formula, {"largest u^2": float(u2.max())}, u2.cumsum(1), bound)
 
@@ -222,7 +222,7 @@ def _doubled(of: Statement, formula: str, u2: Any, half: Any) -> Check:
 def potential_printed(u2: Any, bound: Any) -> Check:
     """sum_{i < t} u_i^2 <= 2 dw ln(1 + t C_g^2 / (dw lambda)), for every t as the horizon: Lemma C.6 where it does not apply (E4).
 
-    False where few large u_i^2 come first.
+    It is false if few large u_i^2 come first.
 
     Args:
         u2: u_0^2, ..., u_{T-1}^2, R x T.
@@ -238,7 +238,10 @@ def potential_printed(u2: Any, bound: Any) -> Check:
 
 @statement("Elliptical potential, with 2", f"{PAPER}, proof of Lemma 5.5, by Lemma C.4")
 def potential_step(u2: Any, growth: Any) -> Check:
-    """sum_{i < t} u_i^2 <= 2 l_t, what the proof would need of x <= 2 ln(1 + x): false where u_i^2 exceeds 2.51 (E4). Arguments: as of ``potential``."""
+    """sum_{i < t} u_i^2 <= 2 l_t, which the proof would need from x <= 2 ln(1 + x): false where u_i^2 exceeds 2.51 (E4).
+
+    Arguments: as in ``potential``.
+    """
     return _doubled(potential_step.statement, "sum u_i^2 <= 2 l_t", u2, growth)
 
 
@@ -246,7 +249,7 @@ def potential_step(u2: Any, growth: Any) -> Check:
 def lemma_b3(run: Replay, noise: float, delta: float) -> Check:
     """With probability 1 - delta, for all t: ||sum_{i < t} g_i eta_i||^2 <= sigma^2 (l_t + 2 ln(1 / delta)) in the norm of Sigma_t^{-1}.
 
-    No union over t is needed (E3). Flags noise that is larger than sigma.
+    No union over t is needed (E3). Detects noise that is larger than sigma.
     """
     return lemma_b3.statement.check(
         "||sum g_i eta_i||^2_{Sigma_t^{-1}} <= sigma^2 (l_t + 2 ln(1 / delta))",
@@ -264,10 +267,10 @@ def lemma_b3(run: Replay, noise: float, delta: float) -> Check:
 def square_sum(regret: Any, run: Replay, n: int, value: float) -> Check:
     """R_{n + T} <= 2 F n + sqrt(T sum r_t^2): a step of the proof.
 
-    Flags regret that counts rounds twice or f beyond F.
+    Detects regret that counts rounds twice, or |f| above F.
 
     Args:
-        regret: of both phases, R.
+        regret: regret of both phases, R.
         run: Phase II.
         n: rounds of Phase I.
         value: F.
@@ -284,7 +287,7 @@ def square_sum(regret: Any, run: Replay, n: int, value: float) -> Check:
 def remark_4_2(run: Replay, best: float) -> Check:
     """The expected gap of a query drawn uniformly from Phase II is sum r_t / T, and no r_t is below 0.
 
-    Flags f* that is no maximum, and rounds that are lost.
+    Detects an f* that is not the maximum, and missing rounds.
 
     ``best``: f*.
     """
@@ -302,8 +305,8 @@ def remark_4_2(run: Replay, best: float) -> Check:
 def remark_4_3(run: Replay) -> Check:
     """||w_t - w_0||^2 <= sum_{i < t} e_i^2 / lambda, in which e_i is the error of the linear model of query i at w_0.
 
-    It follows from (4) for every lambda > 0, because w_t minimizes (4) and the ridge is centered at w_0. It flags a ridge that is
-    centered elsewhere. It does not test whether lambda of order sqrt(T) is needed, as the remark says.
+    The inequality follows from (4) for every lambda > 0, because w_t minimizes (4) and the ridge is centered at w_0. The check detects a
+    ridge that is centered elsewhere. It does not test whether lambda of order sqrt(T) is needed, as the remark claims.
     """
     moved = run.w - run.w[:, :1]
     error = run.y - run.value + (run.g * moved[:, :-1]).sum(2)

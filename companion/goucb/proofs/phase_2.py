@@ -1,6 +1,6 @@
-"""Phase II of a run as it was played, with Sigma_t, the estimates and their parts recomputed.
+"""Phase II of a recorded run, with Sigma_t, the estimates and the terms of the proofs recomputed.
 
-Gradients are taken at the learner's own estimates, so that an error of one round is not carried into the next.
+Gradients are taken at the learner's estimates, so that an error of one round does not propagate to the next.
 Source: Liu & Wang (2023), (3) to (5) and the proofs of Lemmas 5.3 to 5.5.
 Letters: R trials, T rounds of Phase II, t = 0, ..., T terms in Sigma_t (E1), d dimensions, dw parameters; g_i gradient of f_{x_i} at w_i,
 eta_i = y_i - f_{x_i}(w*), rho_i = f_{x_i}(w*) - f_{x_i}(w_i) - g_i^T (w* - w_i).
@@ -23,7 +23,7 @@ from .growth import closest_equivalent
 
 
 class Series(NamedTuple):
-    """What ``Replay`` recomputes for t = 0, ..., T, R x (T + 1) each unless noted otherwise."""
+    """Series that ``Replay`` recomputes for t = 0, ..., T, each R x (T + 1) unless noted otherwise."""
 
     Sigma: Tensor  # R x (T + 1) x dw x dw
     center: Tensor  # R x (T + 1) x dw, Sigma_t^{-1} R_t: (5)
@@ -38,17 +38,17 @@ class Series(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """Phase II as it was played.
+    """Phase II of a recorded run.
 
     Attributes:
-        model: f_w, as the learner has it.
+        model: f_w, the learner's model.
         ridge: lambda.
         x: points, R x T x d, in the model's coordinates.
-        y: answers, R x T.
+        y: observations, R x T.
         w: the learner's w_0, ..., w_T, R x (T + 1) x dw.
         truth: w*, R x dw, one of the equivalents.
-        ball: what the learner took its ball to be, R x T x 3, see ``probes.Ball``.
-        gaps: f* - f(x_t) as counted while it was played, R x T.
+        ball: the learner's ball, R x T x 3, see ``probes.Ball``.
+        gaps: f* - f(x_t) as recorded during the run, R x T.
     """
 
     model: TwoLayerNet
@@ -64,14 +64,14 @@ class Replay:
     def of(
         cls, trace: Trace, model: TwoLayerNet, n_init: int, ridge: float, truth: tuple[float, ...]
     ) -> "Replay":
-        """Build it from a trace of every round with the probes ``probes.recording_probes``.
+        """Build a replay from a trace of every round with the probes ``probes.recording_probes``.
 
         Args:
-            trace: of a GO-UCB by its recursion, on points and observations without scaling.
-            model: the learner's.
-            n_init: rounds of Phase I, which are left out.
+            trace: trace of GO-UCB with its recursion, on points and observations without scaling.
+            model: the learner's model.
+            n_init: rounds of Phase I, which are omitted.
             ridge: lambda.
-            truth: w*, dw numbers, of which the equivalent nearest to each w_0 is taken.
+            truth: w*, dw numbers; the equivalent nearest to each w_0 is used.
         """
         later = lambda name: torch.from_numpy(np.ascontiguousarray(trace[name][:, n_init:]))
         w = torch.cat([later("w"), torch.from_numpy(trace.final["end"]).unsqueeze(1)], 1)
@@ -88,24 +88,24 @@ class Replay:
 
     @property
     def rounds(self) -> int:
-        """T."""
+        """Number of rounds of Phase II, T."""
         return self.x.shape[1]
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """The inputs of a check."""
+        """Inputs that every check reports."""
         return {"T": self.rounds, "dw": self.w.shape[2], "lambda": self.ridge}
 
     @property
     def radius(self) -> Tensor:
-        """The learner's own sqrt(beta_t), R x T."""
+        """The learner's sqrt(beta_t), R x T."""
         return self.ball[:, :, 2]
 
     # Of each round ---------------------------------------------------------------------------------------
 
     @cached_property
     def true(self) -> Tensor:
-        """f_{x_t}(w*), R x T."""
+        """Values at the true parameters, f_{x_t}(w*), R x T."""
         return self.model.value(self.truth, self.x)
 
     def _each(self, function) -> Tensor:
@@ -116,32 +116,32 @@ class Replay:
 
     @cached_property
     def g(self) -> Tensor:
-        """g_t, R x T x dw."""
+        """Gradients g_t, R x T x dw."""
         return self._each(lambda w, x: self.model.gradient(self.model.features(w, x)))
 
     @cached_property
     def value(self) -> Tensor:
-        """f_{x_t}(w_t), R x T."""
+        """Values at the estimates, f_{x_t}(w_t), R x T."""
         return self._each(self.model.value)
 
     @property
     def apart(self) -> Tensor:
-        """w_t - w*, R x (T + 1) x dw."""
+        """Errors w_t - w*, R x (T + 1) x dw."""
         return self.w - self.truth.unsqueeze(1)
 
     @property
     def rho(self) -> Tensor:
-        """The remainder of Taylor's theorem of first order at w*, R x T."""
+        """Remainder of the first-order Taylor expansion at w*, R x T."""
         return self.true - self.value + (self.g * self.apart[:, :-1]).sum(2)
 
     @cached_property
     def distance2(self) -> Tensor:
-        """||w_t - w*||^2, R x (T + 1)."""
+        """Squared errors ||w_t - w*||^2, R x (T + 1)."""
         return self.apart.square().sum(2)
 
     @cached_property
     def reached(self) -> Tensor:
-        """C_g and C_h on the segments from w_t to w*, R x 2: those leave W, and with it the bounds of Assumption 3.2 (E5)."""
+        """C_g and C_h on the segments from w_t to w*, R x 2. The segments leave W, where the bounds of Assumption 3.2 hold (E5)."""
         norm2 = float(self.x.square().sum(2).max())
         weights = self.model.layers(torch.cat([self.w, self.truth.unsqueeze(1)], 1)).w2
         bounds = [
@@ -154,12 +154,13 @@ class Replay:
 
     @cached_property
     def along(self) -> Series:
-        """The series of the run, by one Cholesky factorization per round."""
+        """The series of the run, with one Cholesky factorization per round."""
         T, dw = self.g.shape[1:]
         ridge, w0 = self.ridge, self.w[:, 0]
         eye = torch.eye(dw, dtype=self.w.dtype)
         Sigma = ridge * eye.expand(len(w0), -1, -1)
-        # R_t, sum g eta, sum g (rho + eta) + lambda (w_0 - w*)
+        # Three right-hand sides: R_t of (5), sum g eta of Lemma B.3, and sum g (rho + eta) + lambda
+        # (w_0 - w*) of (13).
         sums = torch.stack([ridge * w0, 0 * w0, ridge * (w0 - self.truth)], 2)
         target = (self.g * self.w[:, :-1]).sum(2) + self.y - self.value
         eta = self.y - self.true
@@ -192,7 +193,7 @@ class Replay:
         return Series(*(torch.stack(series, 1) for series in found))
 
     def root(self, noise: float, curvature: float, delta: float) -> Tensor:
-        """sqrt(beta_t) for t = 0, ..., T - 1, R x T: the least that the proof of Lemma 5.3 gives, each term as it is.
+        """Return sqrt(beta_t) for t = 0, ..., T - 1, R x T: the smallest that the proof of Lemma 5.3 gives, with the exact value of each term.
 
         sigma sqrt(l_t + 2 ln(2 / delta)) + sqrt(lambda) ||w_0 - w*|| + C_h / 2 max_{i < t} ||w_i - w*||^2 sqrt(t S_t).
 
@@ -210,9 +211,10 @@ class Replay:
         return root + curvature / 2 * farthest * (t * along.trace[:, :T]).clamp(min=0).sqrt()
 
     def far_corner2(self, lo: float, hi: float) -> Tensor:
-        """Largest ||v - w_t||^2_{Sigma_t} over corners v of [lo, hi]^dw that is found, R x T: what a ball must reach to hold all of W.
+        """Return the largest ||v - w_t||^2_{Sigma_t} found over corners v of [lo, hi]^dw, R x T. A ball needs at least this squared radius to contain W.
 
-        A convex function is largest at a corner. From the corner opposite to w_t the search climbs from corner to corner.
+        A convex function on a box is largest at a corner. The search starts at the corner opposite to w_t and moves from corner to corner while
+        the value increases.
         """
         center, Sigma = self.w[:, :-1], self.along.Sigma[:, :-1]
         corner = torch.where(center > (lo + hi) / 2, lo, hi)
@@ -224,7 +226,7 @@ class Replay:
         return best
 
     def surface(self, t: int, x: Tensor) -> tuple[Tensor, Tensor]:
-        """f_x(w_t) and sqrt(beta_t) u_t(x) with the learner's own sqrt(beta_t), R x N each. ``x``: R x N x d or 1 x N x d."""
+        """Return f_x(w_t) and sqrt(beta_t) u_t(x) with the learner's sqrt(beta_t), R x N each. ``x``: R x N x d or 1 x N x d."""
         features = self.model.features(self.w[:, t], x.expand(len(self.w), -1, -1))
         g, past = self.model.gradient(features), self.g[:, :t]
         eye = torch.eye(g.shape[2], dtype=g.dtype)

@@ -1,4 +1,4 @@
-"""Bounds as printed, with 1 for each universal constant. They are shown next to the observed values, and get no verdict.
+"""Bounds as stated in the paper, with each universal constant set to 1. They are shown next to the observed values and get no verdict.
 
 Source: Liu & Wang (2023), (7), (8), Theorems 4.1 and 5.2, Lemma 5.1, Appendix D.1; letters as in ``theory.constants``.
 """
@@ -11,26 +11,29 @@ from paperlib.goucb.theory.constants import CAP, PAPER, Constants, first_phase
 
 
 def iota(c: Constants, n: float) -> float:
-    """ln(n C_h^2) + ln(2 / delta)."""
+    """Return iota = ln(n C_h^2) + ln(2 / delta)."""
     return math.log(n * c.curvature**2) + math.log(2 / c.delta)
 
 
 def risk_order(c: Constants, n: float) -> float:
-    """dw F^2 iota / n: Lemma 5.1, without sigma (E6)."""
+    """Return dw F^2 iota / n, the bound of Lemma 5.1, without sigma (E6)."""
     return c.parameters * c.value**2 * iota(c, n) / n
 
 
 def regret_order(c: Constants, T: float, beta: float, ridge: float, squared: bool = False) -> float:
-    """sqrt(T) F + sqrt(T beta_T dw + T beta_T^2 / lambda^2): Theorem 4.1; ``squared``: with T^2 in the last term, as its proof has (E2)."""
+    """Return the bound of Theorem 4.1, sqrt(T) F + sqrt(T beta_T dw + T beta_T^2 / lambda^2).
+
+    ``squared``: with T^2 in the last term, as in the theorem's proof (E2).
+    """
     last = T ** (2 if squared else 1) * (beta / ridge) ** 2
     return math.sqrt(T) * c.value + math.sqrt(T * beta * c.parameters + last)
 
 
 def largest(c: Constants, zeta: float | None = None, radius: float = 0.5) -> float:
-    """max{mu^{gamma / (2 - gamma)} / tau^{2 / (2 - gamma)}, zeta / (mu c^2)} of Theorem 5.2 and (8).
+    """Return max{mu^{gamma / (2 - gamma)} / tau^{2 / (2 - gamma)}, zeta / (mu c^2)} of Theorem 5.2 and (8).
 
     Args:
-        zeta: None leaves out the second, which nothing needs (E9); without tau and gamma the first is left out.
+        zeta: None omits the second term, which the proofs do not need (E9). Without tau and gamma the first term is omitted.
         radius: c of self-concordance.
     """
     parts = [0.0] if zeta is None else [zeta / (c.growth * radius**2)]
@@ -40,19 +43,19 @@ def largest(c: Constants, zeta: float | None = None, radius: float = 0.5) -> flo
 
 
 def horizon(c: Constants, n: float, zeta: float | None = None, radius: float = 0.5) -> float:
-    """dw^2 F^4 iota^2 max{...}^2, above which T has to be: (8). Arguments: as of ``largest``."""
+    """Return dw^2 F^4 iota^2 max{...}^2, which T must exceed by (8). Arguments: as in ``largest``."""
     return (c.parameters * c.value**2 * iota(c, n) * largest(c, zeta, radius)) ** 2
 
 
 def condition_from(c: Constants, zeta: float | None, radius: float = 0.5) -> int | None:
-    """The first T that condition (8) allows with n = sqrt(T) and 1 for its constant. Arguments: as of ``largest``."""
+    """Return the first T that condition (8) allows with n = sqrt(T) and constant 1. Arguments: as in ``largest``."""
     least = lambda T: horizon(c, first_phase(T), zeta, radius)
     return informative_from(least, lambda T: T, CAP)
 
 
 @statement("Lemma 5.1, printed", f"{PAPER}, Lemma 5.1, with constant 1")
 def lemma_5_1_printed(risk: Any, n: int, c: Constants) -> Check:
-    """L(w_0) <= dw F^2 iota / n: reported, not judged. ``risk``: of w_0, R."""
+    """L(w_0) <= dw F^2 iota / n: reported, not judged. ``risk``: risk of w_0, R."""
     return lemma_5_1_printed.statement.check(
         "L(w_0) <= dw F^2 iota / n",
         {"n": n},
@@ -65,7 +68,7 @@ def lemma_5_1_printed(risk: Any, n: int, c: Constants) -> Check:
 
 @statement("Theorem 5.2, printed", f"{PAPER}, Theorem 5.2, with constant 1")
 def theorem_5_2_printed(far2: Any, n: int, c: Constants) -> Check:
-    """||w_0 - w*||^2 <= dw F^2 iota / (mu n): reported, not judged. ``far2``: R."""
+    """||w_0 - w*||^2 <= dw F^2 iota / (mu n): reported, not judged. ``far2``: ||w_0 - w*||^2, R."""
     return theorem_5_2_printed.statement.check(
         "||w_0 - w*||^2 <= dw F^2 iota / (mu n)",
         {"n": n},

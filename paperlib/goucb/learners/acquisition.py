@@ -1,7 +1,7 @@
-"""Where Phase II asks next: the point whose value is largest over the ball of parameters.
+"""Acquisition rules of Phase II: select the point whose optimistic value over the ball of parameters is largest.
 
 Source: Liu & Wang (2023), Algorithm 1, step 5, and Appendix D.1.
-Shapes: R trials, N points, d dimensions, dw parameters. Points of the search are u in [-1, 1]^d.
+Shapes: R trials, N points, d dimensions, dw parameters. The search uses points u in [-1, 1]^d.
 """
 
 from typing import NamedTuple, Protocol
@@ -19,55 +19,64 @@ from .climb import maximize_from_points
 from .ellipsoid import Ellipsoid
 
 STARTS = ("incumbent", "uniform", "last", "center")
-TINY = 1e-300  # absolute, next to the least float: it keeps roots and ratios finite at 0, and changes no other number
+TINY = 1e-300  # absolute, near the smallest float: it keeps roots and ratios finite at 0 and changes no other number
 
 
 class AcquisitionSurface(NamedTuple):
-    """What is to be maximized, and where."""
+    """The function to maximize and the region to search."""
 
     model: Model
     w: Tensor  # R x dw, the ball's center
     ellipsoid: Ellipsoid
     radius: Tensor  # R, sqrt(beta)
-    frame: Bounds  # the box in the coordinates that the model sees
-    lo: Tensor  # R x d, where to search, within [-1, 1]^d
+    frame: Bounds  # the box in the model's coordinates
+    lo: Tensor  # R x d, corners of the region to search, within [-1, 1]^d
     hi: Tensor  # R x d
     spread: Tensor  # R x 1, standard deviation of points around the incumbent
     incumbent: Tensor  # R x d
-    last: Tensor  # R x d, the point asked last
+    last: Tensor  # R x d, the most recent point
 
 
 class Choice(NamedTuple):
-    """The point, and what its search did."""
+    """The selected point, and diagnostics of its search."""
 
     u: Tensor  # R x d
-    ratio: Tensor  # R, largest ||w - center||^2_Sigma / beta on the way; 1 where the maximum over the ball is in closed form
-    moved: Tensor  # R, from the first point to the last in the model's coordinates; 0 where many starts compete
+    ratio: Tensor  # R, largest ||w - center||^2_Sigma / beta along the path; 1 if the maximum over the ball is in closed form
+    moved: Tensor  # R, distance from the first to the last point in the model's coordinates; 0 with multiple starts
 
 
 class Acquisition(Protocol):
-    """Chooses a point, R x d."""
+    """Interface of an acquisition rule, which selects a point, R x d."""
 
     def maximizer(self, surface: AcquisitionSurface, draw: Draw) -> Choice: ...
 
 
 @frozen_dataclass
 class Linearized:
-    """a(x) = f_x(w) + sqrt(beta) ||grad f_x(w)||_{Sigma^{-1}}: the maximum over the ball of the model linearized at its center.
+    """UCB of the linearized model: a(x) = f_x(w) + sqrt(beta) ||grad f_x(w)||_{Sigma^{-1}}.
 
-    Exact where f is linear in w; else off by at most beta C_h / (2 lambda), by Taylor's theorem (ours).
-    Uniform points in the box, points around the incumbent and the incumbent itself compete; the best are improved by Adam and
-    compete again.
+    This is the maximum over the ball of the model linearized at the ball's center. It is exact if f is linear in w. Otherwise Taylor's
+    theorem bounds its error by beta C_h / (2 lambda) (our addition).
+    The search evaluates uniform points in the box, points around the incumbent and the incumbent itself. Adam improves the best of them,
+    and the best point overall is selected.
 
     Attributes:
         candidates: >= 1, uniform points.
         around: >= 0, normal points around the incumbent.
-        top: >= 1, points that are improved.
-        steps: >= 0, of Adam.
-        rate: > 0, its step size, in units of half a side.
+        top: >= 1, points that Adam improves.
+        steps: >= 0, Adam steps.
+        rate: > 0, step size of Adam, in units of half a side.
 
     Raises:
-        ValueError: a value out of range.
+        ValueError: a value is out of range.
+
+    Examples:
+        >>> from paperlib import play
+        >>> from paperlib.goucb import LevenbergMarquardt, Linearized, Rastrigin, TwoLayerNet, algorithm1
+        >>> search = Linearized(candidates=8, around=4, top=1, steps=3)
+        >>> learner = algorithm1(3, TwoLayerNet(3), oracle=LevenbergMarquardt(1, 5), acquisition=search)
+        >>> play.play(learner, Rastrigin(2), horizon=5, trials=2)["regret"].shape
+        (2, 5)
     """
 
     candidates: int = fields.size(128)
@@ -77,13 +86,14 @@ class Linearized:
     rate: float = fields.positive(0.05)
 
     def score(self, surface: AcquisitionSurface, u: Tensor) -> Tensor:
-        """a at R x N x d, R x N."""
+        """Return a(u), R x N. ``u``: R x N x d."""
         model, w, x = surface.model, surface.w, surface.frame.native(u)
+        # The lower limit keeps the gradient of the root finite at width 0.
         width = surface.ellipsoid.square(model.features(w, x)).clamp(min=TINY).sqrt()
         return model.value(w, x) + surface.radius.unsqueeze(1) * width
 
     def maximizer(self, surface: AcquisitionSurface, draw: Draw) -> Choice:
-        """The best of all points, the first of equals."""
+        """Return the best of all points, the first if several are equal."""
         u = maximize_from_points(
             lambda u: self.score(surface, u), self.raw(surface, draw), surface, self
         )
@@ -91,7 +101,7 @@ class Linearized:
         return Choice(u, nothing + 1, nothing)
 
     def raw(self, surface: AcquisitionSurface, draw: Draw) -> Tensor:
-        """The points that compete first, R x N x d."""
+        """Return the initial points of the search, R x N x d."""
         lo, hi, dim = surface.lo.unsqueeze(1), surface.hi.unsqueeze(1), surface.lo.shape[1]
         best = surface.incumbent.unsqueeze(1)
         points = [lo + (hi - lo) * draw.uniform("candidates", self.candidates, dim)]
@@ -99,28 +109,41 @@ class Linearized:
             normal = draw.normal("jitter", self.around, dim)
             points.append(best + surface.spread.unsqueeze(1) * normal)
         points.append(best)
+        # Normal points may leave the region, so all points are clipped to it.
         return torch.minimum(torch.maximum(torch.cat(points, 1), lo), hi)
 
 
 @frozen_dataclass
 class Sphere(Linearized):
-    """The maximum of f_x over the ball by fixed-point steps w = center + sqrt(beta) Sigma^{-1} g / ||g||_{Sigma^{-1}}, g the gradient at w.
+    """Maximum of f_x over the ball, without linearization, by fixed-point iteration.
 
-    On wide balls the steps may end in a cycle: the best w on the way is kept.
+    The iteration is w = center + sqrt(beta) Sigma^{-1} g / ||g||_{Sigma^{-1}}, where g is the gradient at w. On wide balls it may end in a
+    cycle, therefore the best w found is kept.
 
     Attributes:
-        turns: >= 1, such steps.
+        turns: >= 1, iterations.
+
+    Examples:
+        >>> from paperlib.goucb import Sphere, algorithm1
+        >>> learner = algorithm1(8, acquisition=Sphere(turns=30))
+        >>> learner.acquisition
+        Sphere(turns=30)
     """
 
     turns: int = fields.size(60)
 
     def score(self, surface: AcquisitionSurface, u: Tensor) -> Tensor:
-        """f_x at the best step's w, R x N, differentiable in u with w held fixed (envelope theorem)."""
+        """Return f_x at the best w of the iteration, R x N.
+
+        The result is differentiable in u, with w held fixed (envelope theorem).
+        """
         model, (trials, N, dim) = surface.model, u.shape
         x = surface.frame.native(u).reshape(trials * N, 1, dim)
         with torch.no_grad():
             copies = lambda part: part.repeat_interleave(N, 0)
             far = surface.ellipsoid
+            # Every point has its own w, so the ball is repeated N times and (trial, point) pairs
+            # act as trials.
             far = far._replace(
                 features=copies(far.features), ridge=copies(far.ridge), factor=copies(far.factor)
             )
@@ -128,10 +151,13 @@ class Sphere(Linearized):
             w = best = center
             top = model.value(w, x.detach())
             for _ in range(self.turns):
+                # A maximizer on the ball's boundary is a fixed point of this step, with g taken at
+                # the maximizer itself.
                 features = model.features(w, x.detach())
                 toward = far.solve(features)
                 length = safe_sqrt(model.forward(features, toward)).clamp(min=TINY)
                 w = center + radius * toward / length
+
                 f = model.value(w, x.detach())
                 best, top = torch.where(f > top, w, best), torch.maximum(f, top)
         return model.value(best, x).view(trials, N)
@@ -139,17 +165,22 @@ class Sphere(Linearized):
 
 @frozen_dataclass
 class Joint:
-    """Plain gradient ascent on x and w at once, as printed: w clipped to the ball and x to the box after each step; the last x.
+    """Joint gradient ascent on x and w, as stated in the paper. After each step w is projected onto the ball and x onto the box; the last x is used.
 
-    Source: Liu & Wang (2023), Appendix D.1; where x begins is not printed and decides most of the outcome (E13).
+    Source: Liu & Wang (2023), Appendix D.1. The paper does not state the starting point of x, which decides most of the outcome (E13).
 
     Attributes:
-        steps: >= 1; the paper's 2000.
-        rate: > 0, step size in the model's coordinates; the paper's 1e-4.
+        steps: >= 1; the paper uses 2000.
+        rate: > 0, step size in the model's coordinates; the paper uses 1e-4.
         start: "incumbent", "uniform", "last" or "center".
 
     Raises:
-        ValueError: a value out of range, or an unknown start.
+        ValueError: a value is out of range, or the start is unknown.
+
+    Examples:
+        >>> from paperlib.goucb import Joint, literal
+        >>> literal(5, value_bound=26.0, start="uniform").acquisition == Joint(start="uniform")
+        True
     """
 
     steps: int = fields.size(2000)
@@ -157,7 +188,7 @@ class Joint:
     start: str = fields.one_of(STARTS, "incumbent")
 
     def maximizer(self, surface: AcquisitionSurface, draw: Draw) -> Choice:
-        """The last x, and how far w and x came."""
+        """Return the last x, and the distances that x and w moved."""
         model, frame, ellipsoid = surface.model, surface.frame, surface.ellipsoid
         x = begun = frame.native(self._start(surface, draw)).unsqueeze(1)
         lo, hi = (frame.native(side).unsqueeze(1) for side in (surface.lo, surface.hi))
@@ -165,12 +196,14 @@ class Joint:
         one = torch.ones_like(x[:, :, 0])
         ratio = torch.zeros_like(beta)
         for _ in range(self.steps):
+            # Both gradients are taken at the old (x, w), before either is updated.
             uphill = model.adjoint(model.features(w, x), one)
             along = x + self.rate * model.slope(w, x)
             x = torch.minimum(torch.maximum(along, lo), hi)
             w = w + self.rate * uphill
             q = ellipsoid.norm2(w - center)
             ratio = torch.maximum(ratio, q / beta.clamp(min=TINY))
+            # Scale w back to the boundary of the ball in the norm of Sigma if it has left the ball.
             shrink = (beta / q.clamp(min=TINY)).clamp(max=1.0).sqrt()
             w = center + (w - center) * shrink.unsqueeze(1)
         x, begun = x.squeeze(1), begun.squeeze(1)

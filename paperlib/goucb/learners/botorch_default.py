@@ -1,4 +1,4 @@
-"""BoTorch as its users call it, one trial after another: its default model, and an ensemble of sparse priors.
+"""BoTorch with its default settings, one trial at a time: its default model, and an ensemble of models with sparse priors.
 
 Source: Balandat et al., "BoTorch: A Framework for Efficient Monte-Carlo Bayesian Optimization" (2020), and the library's own example;
 Eriksson & Jankowiak, "High-Dimensional Bayesian Optimization with Sparse Axis-Aligned Subspaces" (2021), for the prior of MAP-SAAS.
@@ -25,7 +25,7 @@ def maximize_acquisition(
     restarts: int,
     raw_samples: int,
 ) -> Tensor:
-    """Return the point where BoTorch's own routine finds an acquisition largest, d. ``lo``, ``hi``: d, the ends of the box."""
+    """Maximize an acquisition with BoTorch's ``optimize_acqf``. Returns a point, d. ``lo``, ``hi``: d, the corners of the box."""
     from botorch.optim import optimize_acqf
 
     point, _ = optimize_acqf(
@@ -36,15 +36,20 @@ def maximize_acquisition(
 
 @frozen_dataclass
 class BoTorchDefault(AskTellLibrary):
-    """The library's default model, fitted by its own routine, and its log expected improvement, maximized by its own routine.
+    """BoTorch with its defaults: ``SingleTaskGP``, ``fit_gpytorch_mll`` and log expected improvement, maximized by ``optimize_acqf``.
 
     Attributes:
-        n_init: n >= 1, points of Phase I; a user's own observations count.
-        restarts: >= 1, points from which the acquisition is maximized.
-        raw_samples: >= restarts, points among which these are chosen.
+        n_init: n >= 1, points of Phase I; your own observations count towards it.
+        restarts: >= 1, starting points of the acquisition's maximization.
+        raw_samples: >= restarts, points from which these starting points are selected.
 
     Raises:
-        ValueError: a value out of range.
+        ValueError: a value is out of range.
+
+    Examples:
+        >>> from paperlib.goucb import BoTorchDefault
+        >>> BoTorchDefault(4)  # only settings that differ from their defaults are shown
+        BoTorchDefault(n_init=4)
     """
 
     needs = "botorch", "botorch"
@@ -55,19 +60,26 @@ class BoTorchDefault(AskTellLibrary):
         check_increasing(restarts=self.restarts, raw_samples=self.raw_samples)
 
     def model(self, x: Tensor, y: Tensor) -> Module:
-        """The model before its fit, of points of the unit cube, t x d, and answers, t x 1, which it standardizes."""
+        """Return the model before its fit. It standardizes the observed values.
+
+        Args:
+            x: points of the unit cube, t x d.
+            y: observed values, t x 1.
+        """
         from botorch.models import SingleTaskGP
 
         return SingleTaskGP(x, y)
 
     def ask(self, x: Tensor, y: Tensor, seed: int) -> Sequence[float]:
-        """Where log expected improvement is largest; the draws of BoTorch depend on the seed alone."""
+        """Return the maximizer of log expected improvement. BoTorch's random numbers depend only on the seed."""
         from botorch import fit_gpytorch_mll
         from botorch.acquisition import LogExpectedImprovement
         from gpytorch.mlls import ExactMarginalLogLikelihood
 
+        # BoTorch draws from torch's global generator, which must not change.
         with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what it then tries again
+            # BoTorch warns of failed fits and maximizations, which it then retries by itself.
+            warnings.simplefilter("ignore")
             torch.manual_seed(seed)
             model = self.model((x + 1) / 2, y.unsqueeze(1))
             fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
@@ -78,20 +90,25 @@ class BoTorchDefault(AskTellLibrary):
 
 @frozen_dataclass
 class MAPSAAS(BoTorchDefault):
-    """BoTorch as its users call it, with an ensemble of sparse priors: few coordinates matter, and how few differs by model.
+    """BoTorch with its defaults and an ensemble of models with sparse priors, which assume that few coordinates matter.
 
     Attributes:
-        n_init, restarts, raw_samples: as of ``BoTorchDefault``.
-        models: >= 1, each with another degree of sparsity, drawn anew each round.
+        n_init, restarts, raw_samples: as in ``BoTorchDefault``.
+        models: >= 1, models in the ensemble. Each has another degree of sparsity, which is drawn again in each round.
 
     Raises:
-        ValueError: a value out of range.
+        ValueError: a value is out of range.
+
+    Examples:
+        >>> from paperlib.goucb import MAPSAAS
+        >>> MAPSAAS(4, models=2).restarts
+        10
     """
 
     models: int = fields.size(4)
 
     def model(self, x: Tensor, y: Tensor) -> Module:
-        """The ensemble before its fit."""
+        """Return the ensemble before its fit."""
         from botorch.models.map_saas import EnsembleMapSaasSingleTaskGP
 
         return EnsembleMapSaasSingleTaskGP(x, y, num_taus=int(self.models))

@@ -1,4 +1,4 @@
-"""Search for the maximum of a surface over a box: many points compete, the best are improved by Adam and compete again.
+"""Multi-start maximization of a function over a box: evaluate many points, improve the best with Adam, return the best overall.
 
 Shapes: R trials, N points, d dimensions.
 """
@@ -20,11 +20,12 @@ def adam_ascent(
     rate: float,
     project: Callable[[Tensor], Tensor] = lambda x: x,
 ) -> Tensor:
-    """Where ``steps`` of Adam lead uphill from ``x``; the entries of ``objective(x)`` are added. ``project``: applied after each step."""
+    """Maximize the sum of the entries of ``objective(x)`` with ``steps`` Adam steps from ``x``. ``project``: applied after each step."""
     adam = Adam.begun(x)
     for _ in range(steps):
         with torch.enable_grad():
             at = x.detach().requires_grad_()
+            # Points are independent, so the gradient of the sum is the gradient of each.
             (gradient,) = torch.autograd.grad(objective(at).sum(), at)
         uphill, adam = adam.step(gradient)
         x = project(x + rate * uphill)
@@ -34,12 +35,12 @@ def adam_ascent(
 def maximize_from_points(
     score: Callable[[Tensor], Tensor], points: Tensor, box: Any, sizes: Any
 ) -> Tensor:
-    """The best of ``points``, R x N x d, and of what Adam makes of the ``top`` best among them within the box. Returns R x d.
+    """Improve the ``top`` best of ``points``, R x N x d, with Adam within the box, and return the best of all points, R x d.
 
     Args:
         score: R x N x d to R x N, differentiable.
-        box: with ``lo`` and ``hi``, R x d or 1 x d.
-        sizes: with ``top``, ``steps`` and ``rate``, see ``acquisition.Linearized``.
+        box: object with ``lo`` and ``hi``, R x d or 1 x d.
+        sizes: object with ``top``, ``steps`` and ``rate``, see ``acquisition.Linearized``.
     """
     lo, hi = box.lo.unsqueeze(1), box.hi.unsqueeze(1)
     raw = score(points)
@@ -47,5 +48,6 @@ def maximize_from_points(
     u = points.gather(1, top.unsqueeze(2).expand(-1, -1, points.shape[2]))
     inside = lambda u: torch.minimum(torch.maximum(u, lo), hi)
     u = adam_ascent(score, u, sizes.steps, sizes.rate, inside)
+    # Adam may end at a worse point than its start, so the initial points compete again.
     best = argmax_first(torch.cat([raw, score(u)], 1))
     return take_arm(torch.cat([points, u], 1), best)

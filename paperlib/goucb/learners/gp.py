@@ -1,10 +1,10 @@
-"""Bayesian optimization with an exact Gaussian process: GP-UCB, GP-EI, GP-PI and qLogNEI, all trials in one batch of BoTorch.
+"""Bayesian optimization with an exact Gaussian process: GP-UCB, GP-EI, GP-PI and qLogNEI, with all trials in one batch of BoTorch.
 
 Source: Srinivas et al., "Gaussian Process Optimization in the Bandit Setting" (2010), for UCB; Jones et al., "Efficient Global Optimization
 of Expensive Black-Box Functions" (1998), for EI; Kushner, "A New Method of Locating the Maximum Point" (1964), for PI. They are baselines
-of Liu & Wang (2023), who print neither prior, scaling, beta nor the search for the acquisition's maximum. Ament et al., "Unexpected
+of Liu & Wang (2023), who state neither prior, scaling, beta nor the maximization of the acquisition. Ament et al., "Unexpected
 Improvements to Expected Improvement for Bayesian Optimization" (2023), for qLogNEI. Balandat et al., "BoTorch: A Framework for Efficient
-Monte-Carlo Bayesian Optimization" (2020), for ``optimize_acqf``, by which ``GPOptimizeAcqf`` searches one trial after another.
+Monte-Carlo Bayesian Optimization" (2020), for ``optimize_acqf``, which ``GPOptimizeAcqf`` calls for one trial at a time.
 Shapes: R trials, N points, t observations, d dimensions.
 """
 
@@ -31,33 +31,33 @@ from .search import History, Search, check_increasing, incumbent, mean_and_std
 PRIORS = ("legacy-raw", "legacy-scaled", "modern")
 ACQUISITIONS = ("UCB", "EI", "PI")
 LEARNING_RATE = 0.1  # of Adam on the logarithms of hyper-parameters
-NOISE = 1e-4  # least variance of the noise; absolute: answers are standardized, except with "legacy-raw"
-AT_ONCE = 32  # points of qLogNEI whose joint distributions with all observations are in memory
+NOISE = 1e-4  # smallest noise variance; absolute, because observed values are standardized, except with "legacy-raw"
+AT_ONCE = 32  # points per batch of qLogNEI, because their joint distributions with all observations need memory
 SPREAD = 0.1  # standard deviation of points around the incumbent, in units of half a side
 
 
 @frozen_dataclass
 class GaussianProcess(Search, ABC):
-    """Fits a Gaussian process anew after every answer, and asks where an acquisition is largest.
+    """Base class: refit a Gaussian process after every observation, then evaluate the maximizer of an acquisition.
 
-    A subclass has a ``criterion``. Hyper-parameters are those of the largest posterior density that Adam finds from fixed first values.
-    The acquisition is maximized as by ``acquisition.Linearized``: uniform points, with "modern" also points around the incumbent and the
-    incumbent; the best are improved by Adam and compete again.
+    A subclass defines ``criterion``. The hyper-parameters maximize the posterior density, with Adam from fixed initial values.
+    The acquisition is maximized as in ``acquisition.Linearized``: the search evaluates uniform points and, with "modern", also points around
+    the incumbent and the incumbent itself. Adam improves the best of them, and the best point overall is selected.
 
     Attributes:
-        n_init: n >= 1, points of Phase I; a user's own observations count.
-        prior: "legacy-raw", what BoTorch took before 2024, on points and answers as they are, on whose units it depends; "legacy-scaled", the same on the unit cube
-            and standardized answers; "modern", there the dimension-scaled prior of Hvarfner et al., "Vanilla Bayesian Optimization Performs
-            Great in High Dimensions" (2024).
-        fit_steps: >= 0, of Adam; None: 200 for "legacy-raw", else 100.
+        n_init: n >= 1, points of Phase I; your own observations count towards it.
+        prior: "legacy-raw": BoTorch's default before version 0.12 (2024), on unscaled points and observed values, so that the result depends on their units;
+            "legacy-scaled": the same prior on the unit cube and standardized values; "modern": on the same scaled data, the
+            dimension-scaled prior of Hvarfner et al., "Vanilla Bayesian Optimization Performs Great in High Dimensions" (2024).
+        fit_steps: >= 0, Adam steps of the fit; None: 200 for "legacy-raw", else 100.
         candidates: >= 1, uniform points.
-        around: >= 0, normal points around the incumbent, with "modern" alone.
-        top: >= 1, points that are improved.
-        steps: >= 0, of Adam in the improvement.
-        rate: > 0, its step size, in units of half a side.
+        around: >= 0, normal points around the incumbent, used with "modern" only.
+        top: >= 1, points that Adam improves.
+        steps: >= 0, Adam steps of the improvement.
+        rate: > 0, their step size, in units of half a side.
 
     Raises:
-        ValueError: a value out of range.
+        ValueError: a value is out of range.
     """
 
     needs = "botorch", "botorch"
@@ -73,16 +73,17 @@ class GaussianProcess(Search, ABC):
 
     @abstractmethod
     def criterion(self, model: Module) -> Callable[[Tensor], Tensor]:
-        """The acquisition, N x R x 1 x d to N x R."""
+        """Return the acquisition, a function from N x R x 1 x d to N x R."""
 
     def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
-        """Where the acquisition is largest, R x d."""
+        """Return the maximizer of the acquisition, R x d."""
         from gpytorch.settings import max_cholesky_size
         from linear_operator.utils.warnings import NumericalWarning
 
         x, frame = state.x.view, self._frame(bounds)
         box = Bounds.cube(bounds.dim, dtype=x.dtype, device=x.device)
-        # always by Cholesky, with jitter for points that coincide
+        # Force Cholesky at every size; it adds jitter if points coincide, and the warning about
+        # that is expected.
         with max_cholesky_size(MOST), warnings.catch_warnings():
             warnings.simplefilter("ignore", NumericalWarning)
             value = self.criterion(self.fitted(state, bounds))
@@ -90,10 +91,10 @@ class GaussianProcess(Search, ABC):
             return maximize_from_points(score, self._raw(state, draw), box, self)
 
     def predict(self, state: History, bounds: Bounds, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean and standard deviation of f in the user's units, R x N each. ``x``: R x N x d, of the box.
+        """Return the posterior mean and standard deviation of f in the user's units, R x N each. ``x``: R x N x d, points of the box.
 
         Raises:
-            ValueError: no observations.
+            ValueError: there are no observations.
         """
         from gpytorch.settings import max_cholesky_size
 
@@ -107,22 +108,25 @@ class GaussianProcess(Search, ABC):
         return mean + sd * f, sd * variance.sqrt()
 
     def fitted(self, state: History, bounds: Bounds) -> Module:
-        """BoTorch's model of all observations, with hyper-parameters of its own for each trial."""
+        """Return BoTorch's model of all observations, with separate hyper-parameters per trial."""
         from gpytorch.mlls import ExactMarginalLogLikelihood
 
         model = self.begun(state, bounds)
         steps = 200 if self.prior == "legacy-raw" else 100
         with torch.enable_grad():
             density = ExactMarginalLogLikelihood(model.likelihood, model)
+            # Every fit starts at the same values, so that a state does not have to store
+            # hyper-parameters.
             adam = torch.optim.Adam(model.parameters(), LEARNING_RATE)
             for _ in range(steps if self.fit_steps is None else self.fit_steps):
                 adam.zero_grad()
+                # The trials are independent, so the gradient of the sum is the gradient of each.
                 density(model(*model.train_inputs), model.train_targets).sum().neg().backward()
                 adam.step()
         return model.eval().requires_grad_(False)
 
     def begun(self, state: History, bounds: Bounds) -> Module:
-        """The same before its fit."""
+        """Return the model before its fit."""
         from botorch.models import SingleTaskGP
         from botorch.settings import validate_input_scaling
         from gpytorch.means import ConstantMean
@@ -130,7 +134,8 @@ class GaussianProcess(Search, ABC):
         mean, sd = self._units(state)
         x, y = self._frame(bounds).native(state.x.view), (state.y.view - mean) / sd
         kernel, likelihood = (_modern if self.prior == "modern" else _legacy)(x)
-        with validate_input_scaling(False):  # "legacy-raw" is what it warns of
+        # BoTorch warns of unscaled data, which "legacy-raw" uses on purpose.
+        with validate_input_scaling(False):
             return SingleTaskGP(
                 x,
                 y.unsqueeze(2),
@@ -141,9 +146,11 @@ class GaussianProcess(Search, ABC):
             )
 
     def _raw(self, state: History, draw: Draw) -> Tensor:
-        """The points that compete first, R x N x d in [-1, 1]^d."""
+        """Return the initial points of the search, R x N x d in [-1, 1]^d."""
         x, y = state.x.view, state.y.view
         points = 2 * draw.uniform("candidates", self.candidates, x.shape[2]) - 1
+        # BoTorch's default search has no points around the incumbent. With an uninformative
+        # process, such points alone turn random search into repeating the incumbent.
         if self.prior != "modern" or self.around == 0:
             return points
         best = incumbent(x, y).unsqueeze(1)
@@ -151,13 +158,13 @@ class GaussianProcess(Search, ABC):
         return torch.cat([points, near, best], 1).clamp(-1.0, 1.0)
 
     def _frame(self, bounds: Bounds) -> Bounds:
-        """The box in the model's coordinates."""
+        """Return the box in the model's coordinates."""
         if self.prior == "legacy-raw":
             return bounds
         return Bounds(torch.zeros_like(bounds.lo), torch.ones_like(bounds.hi))
 
     def _units(self, state: History) -> tuple[Tensor, Tensor]:
-        """Mean and standard deviation by which answers are standardized for the model, R x 1 each."""
+        """Return the mean and standard deviation that standardize the observed values for the model, R x 1 each."""
         mean, sd = mean_and_std(state.y.view)
         if self.prior == "legacy-raw":
             return torch.zeros_like(mean), torch.ones_like(sd)
@@ -166,23 +173,29 @@ class GaussianProcess(Search, ABC):
 
 @frozen_dataclass
 class GP(GaussianProcess):
-    """GP-UCB, GP-EI or GP-PI.
+    """GP-UCB, GP-EI or GP-PI: Bayesian optimization with one of three acquisitions.
 
     Attributes:
-        n_init, prior, fit_steps, candidates, around, top, steps, rate: as of ``GaussianProcess``.
-        acquisition: "UCB", or by their logarithms "EI" or "PI".
-        beta: >= 0, of UCB, mean + sqrt(beta) sd; None: .2 d ln(2 t), as Kandasamy et al., "High Dimensional Bayesian Optimisation and
-            Bandits via Additive Models" (2015), have it.
+        n_init, prior, fit_steps, candidates, around, top, steps, rate: as in ``GaussianProcess``.
+        acquisition: "UCB", "EI" or "PI"; EI and PI are maximized through their logarithms.
+        beta: >= 0, of UCB, mean + sqrt(beta) sd; None: 0.2 d ln(2 t), as in Kandasamy et al., "High Dimensional Bayesian Optimisation and
+            Bandits via Additive Models" (2015).
 
     Raises:
-        ValueError: a value out of range.
+        ValueError: a value is out of range.
+
+    Examples:
+        >>> from paperlib.goucb import GP
+        >>> learner = GP(8, "modern", "EI")  # use it with ``play`` or ``Optimizer``; it needs BoTorch
+        >>> learner.candidates, learner.top, learner.steps
+        (256, 8, 50)
     """
 
     acquisition: str = fields.one_of(ACQUISITIONS)
     beta: float | None = fields.nonnegative(None, optional=True)
 
     def criterion(self, model: Module) -> Callable[[Tensor], Tensor]:
-        """The acquisition, N x R x 1 x d to N x R."""
+        """Return the acquisition, a function from N x R x 1 x d to N x R."""
         from botorch.acquisition import analytic
 
         t, d = model.train_inputs[0].shape[1:]
@@ -197,17 +210,23 @@ class GP(GaussianProcess):
 
 @frozen_dataclass
 class GPOptimizeAcqf(Search):
-    """The model and the acquisition of ``gp``, maximized by ``optimize_acqf``. The search settings of ``gp`` are not used.
+    """The model and the acquisition of ``gp``, maximized by BoTorch's ``optimize_acqf``. The search settings of ``gp`` are ignored.
 
-    The draws of BoTorch depend on the round, the trial and the seed of the run alone.
+    BoTorch's random numbers depend only on the round, the trial and the seed of the run.
 
     Attributes:
         gp: GP-UCB, GP-EI or GP-PI.
-        restarts: >= 1, points from which the acquisition is maximized.
-        raw_samples: >= restarts, points among which these are chosen.
+        restarts: >= 1, starting points of the acquisition's maximization.
+        raw_samples: >= restarts, points from which these starting points are selected.
 
     Raises:
-        ValueError: a value out of range.
+        ValueError: a value is out of range.
+
+    Examples:
+        >>> from paperlib.goucb import GP, GPOptimizeAcqf
+        >>> learner = GPOptimizeAcqf(GP(4, "legacy-raw", "UCB", beta=4.0))
+        >>> learner.n_init, learner.restarts, learner.raw_samples
+        (4, 10, 512)
     """
 
     needs = "botorch", "botorch"
@@ -222,20 +241,22 @@ class GPOptimizeAcqf(Search):
 
     @property
     def n_init(self) -> int:
-        """n, points of Phase I."""
+        """Number of points of Phase I, n."""
         return self.gp.n_init
 
     def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
-        """Where ``optimize_acqf`` finds the acquisition largest, R x d in [-1, 1]^d."""
+        """Return the maximizer of the acquisition that ``optimize_acqf`` finds, R x d in [-1, 1]^d."""
         from gpytorch.settings import max_cholesky_size
 
         box = self.gp._frame(bounds)
         seeds = (draw.uniform("library") * 2**31).long().tolist()
         points = []
         with max_cholesky_size(MOST), warnings.catch_warnings(), torch.enable_grad():
-            # BoTorch warns of equal values of the acquisition, which this learner is there to show
+            # BoTorch warns that the acquisition has equal values; this learner exists to show this
+            # case.
             warnings.simplefilter("ignore")
-            # each trial has a model of its own, because the search amplifies the last bits of a batched fit
+            # Each trial has its own model, because the search amplifies rounding differences of a
+            # batched fit.
             for x, y, seed in zip(state.x.view, state.y.view, seeds):
                 own = History(Rows.of(x[None]), Rows.of(y[None]), state.rounds)
                 acquisition = self.gp.criterion(self.gp.fitted(own, bounds))
@@ -251,23 +272,29 @@ class GPOptimizeAcqf(Search):
 
 @frozen_dataclass
 class QLogNEI(GaussianProcess):
-    """Log noisy expected improvement: over the best of the noise-free values at the points so far, which are uncertain, too.
+    """Log noisy expected improvement over the best noise-free value at the evaluated points, which is itself uncertain.
 
-    The samples of the expectation are one quasi-random set for all trials and rounds.
+    The expectation uses one set of quasi-random samples for all trials and rounds.
 
     Attributes:
-        n_init, prior, fit_steps, candidates, around, top, steps, rate: as of ``GaussianProcess``.
-        samples: >= 1, of the expectation.
+        n_init, prior, fit_steps, candidates, around, top, steps, rate: as in ``GaussianProcess``.
+        samples: >= 1, samples of the expectation.
 
     Raises:
-        ValueError: a value out of range.
+        ValueError: a value is out of range.
+
+    Examples:
+        >>> from paperlib.goucb import QLogNEI
+        >>> learner = QLogNEI(4)
+        >>> learner.prior, learner.samples
+        ('modern', 128)
     """
 
     prior: str = fields.one_of(PRIORS, "modern")
     samples: int = fields.size(128)
 
     def criterion(self, model: Module) -> Callable[[Tensor], Tensor]:
-        """The acquisition, N x R x 1 x d to N x R."""
+        """Return the acquisition, a function from N x R x 1 x d to N x R."""
         from botorch.acquisition.logei import qLogNoisyExpectedImprovement
         from botorch.sampling import SobolQMCNormalSampler
 
@@ -275,13 +302,15 @@ class QLogNEI(GaussianProcess):
         value = qLogNoisyExpectedImprovement(
             model, model.train_inputs[0], sampler, prune_baseline=False
         )
+        # BoTorch forms a joint distribution of each point with all observations; parts bound its
+        # memory.
         return lambda points: torch.cat([value(part) for part in points.split(AT_ONCE)])
 
 
 def _legacy(x: Tensor) -> tuple[Module, Module]:
-    """Kernel and likelihood: Matern-5/2 with a scale.
+    """Return the kernel and likelihood of BoTorch's old default: Matern-5/2 with an output scale.
 
-    By shape and rate, lengthscales are Gamma(3, 6), scale Gamma(2, .15), noise Gamma(1.1, .05).
+    In terms of shape and rate, the lengthscales have the prior Gamma(3, 6), the scale Gamma(2, 0.15) and the noise Gamma(1.1, 0.05).
     """
     from gpytorch import kernels, likelihoods, priors
 
@@ -308,13 +337,15 @@ def _legacy(x: Tensor) -> tuple[Module, Module]:
 
 
 def _modern(x: Tensor) -> tuple[Module, Module]:
-    """Kernel and likelihood: squared exponential of scale 1.
+    """Return the kernel and likelihood of the dimension-scaled prior: squared exponential with scale 1.
 
-    By mean and variance, ln lengthscale is N(sqrt(2) + ln(d) / 2, 3), ln noise N(-4, 1).
+    In terms of mean and variance, ln lengthscale has the prior N(sqrt(2) + ln(d) / 2, 3) and ln noise N(-4, 1).
     """
     from gpytorch import kernels, likelihoods, priors
 
     batch, dim = x.shape[:1], x.shape[2]
+    # Longer lengthscales in more dimensions keep typical distances, which grow with sqrt(d), at the
+    # same scaled size.
     center = math.sqrt(2) + math.log(dim) / 2
     kernel = kernels.RBFKernel(
         ard_num_dims=dim,
@@ -331,7 +362,7 @@ def _modern(x: Tensor) -> tuple[Module, Module]:
 
 
 def _above(least: float, first: float) -> Module:
-    """least + exp(raw), so that Adam moves logarithms, from ``first``."""
+    """Return a constraint with values least + exp(raw), so that Adam moves logarithms, starting at ``first``."""
     from gpytorch.constraints import GreaterThan
 
     return GreaterThan(least, transform=torch.exp, inv_transform=torch.log, initial_value=first)

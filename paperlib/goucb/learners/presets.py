@@ -1,4 +1,4 @@
-"""GO-UCB with the printed settings, as Algorithm 1 with settings that work, and as one would use it.
+"""Presets of GO-UCB: the paper's printed settings, Algorithm 1 with working settings, and settings for practical use.
 
 Source: Liu & Wang (2023), Algorithm 1 and Appendix D.1.
 """
@@ -23,21 +23,28 @@ def literal(
     oracle: Oracle | None = None,
     acquisition: Acquisition | None = None,
 ) -> GOUCB:
-    """Every number that is printed, on points and answers as they are, on whose units it depends; lambda and beta need the horizon.
+    """GO-UCB with every setting as stated in the paper, on unscaled points and observed values; lambda and beta need the horizon.
 
-    Gradient descent of rate 1e-11 does not fit, the ball never binds, and the ascent hardly moves: where it starts, which is not printed,
-    decides most of what follows (E13).
+    The outcome depends on the units of the points and of the observed values. Gradient descent with step size 1e-11 does not fit the model:
+    for example, on f1 the parameters change by a relative 5.8e-7. The ball constraint is never active, and the ascent hardly moves.
+    Therefore the starting point of the ascent, which the paper does not state, decides most of the outcome (E13).
 
     Args:
         n_init: n >= 1.
         value_bound: F > 0, the largest |f|.
-        start: of the ascent, "incumbent", "uniform", "last" or "center".
-        model: the network of 25 hidden units if None.
-        oracle: gradient descent as printed if None.
-        acquisition: 2000 steps of 1e-4 from ``start`` if None; else ``start`` is its own.
+        start: starting point of the ascent: "incumbent", "uniform", "last" or "center".
+        model: None: the network with 25 hidden units.
+        oracle: None: gradient descent with the paper's settings.
+        acquisition: None: 2000 steps of 1e-4 from ``start``. Otherwise ``start`` is ignored, because an acquisition has its own.
 
     Raises:
-        ValueError: a value out of range.
+        ValueError: a value is out of range.
+
+    Examples:
+        >>> from paperlib.goucb import literal
+        >>> learner = literal(5, value_bound=26.0)
+        >>> learner.radius.beta(t=25, T=25, dw=551)
+        76444842187376.0
     """
     check_in("start", start, STARTS)
     return GOUCB(
@@ -60,19 +67,27 @@ def algorithm1(
     acquisition: Acquisition | None = None,
     trust: TrustRegion | None = None,
 ) -> GOUCB:
-    """Algorithm 1's recursion with an oracle that fits, scaled data and the ball's maximum in closed form.
+    """GO-UCB with the recursion of Algorithm 1, an oracle that fits, standardized data and the ball's maximum in closed form.
 
     Args:
         n_init: n >= 1.
-        model: the network of 25 hidden units if None.
+        model: None: the network with 25 hidden units.
         kappa: >= 0, sqrt(beta / lambda).
         ridge: lambda >= 1e-12.
-        oracle: Levenberg-Marquardt if None.
-        acquisition: ``Linearized`` if None.
-        trust: None: the whole box.
+        oracle: None: Levenberg-Marquardt.
+        acquisition: None: ``Linearized``.
+        trust: trust region; None: the whole box.
 
     Raises:
-        ValueError: a value out of range.
+        ValueError: a value is out of range.
+
+    Examples:
+        >>> from paperlib.goucb import FunctionModel, algorithm1
+        >>> def quadratic(w, x):
+        ...     return w[0] - (x - w[1:]).square().sum()
+        >>> learner = algorithm1(4, model=FunctionModel(quadratic, lambda d: d + 1), kappa=0.5)
+        >>> learner.refit, learner.scaling
+        (False, 'first')
     """
     return GOUCB(
         TwoLayerNet() if model is None else model,
@@ -94,19 +109,27 @@ def practical(
     oracle: Oracle | None = None,
     acquisition: Acquisition | None = None,
 ) -> GOUCB:
-    """For use: fitted anew after every answer, Phase I in the ellipsoid, a trust region around the best point so far (ours).
+    """GO-UCB for practical use, our variant: refit after every observation, with a trust region around the incumbent.
+
+    In addition to Phase II, the observations of Phase I enter the ellipsoid.
 
     Args:
         n_init: n >= 1.
-        model: the network of 25 hidden units if None.
+        model: None: the network with 25 hidden units.
         kappa: >= 0, sqrt(beta / lambda).
         ridge: lambda >= 1e-12.
-        trust: None: the whole box.
-        oracle: Levenberg-Marquardt if None.
-        acquisition: ``Linearized`` if None.
+        trust: trust region; None: the whole box.
+        oracle: None: Levenberg-Marquardt.
+        acquisition: None: ``Linearized``.
 
     Raises:
-        ValueError: a value out of range.
+        ValueError: a value is out of range.
+
+    Examples:
+        >>> from paperlib.goucb import practical
+        >>> learner = practical(8)
+        >>> learner.ridge, learner.radius.kappa, learner.refit
+        (0.01, 0.2, True)
     """
     return GOUCB(
         TwoLayerNet() if model is None else model,

@@ -1,4 +1,4 @@
-"""Any function of parameters and a point as a model, its gradients by torch.func.
+"""Wrap any differentiable function of parameters and a point as a model; ``torch.func`` computes its gradients.
 
 Shapes: R trials, N points, d dimensions, dw parameters.
 """
@@ -14,21 +14,32 @@ from ...core.validation import check_size, raise_invalid
 
 
 def paraboloid(w: Tensor, x: Tensor) -> Tensor:
-    """An example of three parameters for any d: height, place and width of a top."""
+    """Return the value of a paraboloid: an example of a model with three parameters (height, location and curvature) for any d."""
     return w[0] - w[2] * (x - w[1]).square().sum()
 
 
 @frozen_dataclass
 class FunctionModel:
-    """f_w(x) by a function of torch, with its gradients in full.
+    """Parametric model f_w(x) given by a torch function, with explicit gradients.
 
     Attributes:
-        function: (w, x) -> f, of dw and d numbers to a tensor of one, differentiable in both, from a file or a notebook's cell. A
-            torch.nn.Module goes inside it, by ``torch.func.functional_call``.
-        count: dw, or a function of d that says it.
+        function: (w, x) -> f. It maps a tensor of dw numbers and a tensor of d numbers to a tensor with one number and must be differentiable
+            in both. It may be defined in a file or in a notebook cell. Call a ``torch.nn.Module`` inside it with
+            ``torch.func.functional_call``.
+        count: dw, or a function of d that returns dw.
 
     Raises:
-        ValueError: no function (a module is none), or a number of parameters below 1.
+        ValueError: ``function`` is not a function (a module is not accepted), or ``count`` is below 1.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.goucb import FunctionModel
+        >>> def paraboloid(w, x):
+        ...     return w[0] - w[2] * (x - w[1]).square().sum()
+        >>> model = FunctionModel(paraboloid, 3)
+        >>> w, x = torch.tensor([[5.0, 1.0, 2.0]]), torch.tensor([[[0.0], [1.0]]])
+        >>> model.value(w, x).tolist()
+        [[3.0, 5.0]]
     """
 
     function: Callable[[Tensor, Tensor], Tensor]
@@ -44,11 +55,12 @@ class FunctionModel:
             check_size("count", self.count)
 
     def parameters(self, dim: int) -> int:
-        """dw; tries the function once.
+        """Return dw. The function is evaluated once, to check it.
 
         Raises:
-            TypeError: it has no derivative in w and x, or cannot be batched: it branches on values, draws, or takes numbers out of tensors.
-            ValueError: it gives anything but one number, or no number of parameters.
+            TypeError: the function has no derivative in w or x, or cannot be batched. For example, it branches on values, draws random
+                numbers, or extracts numbers from tensors.
+            ValueError: the function does not return exactly one number, or ``count`` does not return a number of parameters.
         """
         dw = check_size("count", self.count(dim) if callable(self.count) else self.count)
         with torch.enable_grad():
@@ -67,6 +79,7 @@ class FunctionModel:
             raise TypeError(
                 f"function={self.function!r} has no derivative in w and x; allowed: one that torch differentiates"
             )
+        # A function that torch differentiates may still fail under vmap, which all methods use.
         many = w.detach().unsqueeze(0), x.detach().expand(1, 2, dim)
         try:
             for batched in (self.value, self.slope, self.features):
@@ -78,41 +91,42 @@ class FunctionModel:
         return dw
 
     def _batched(self, function: Callable, w: Tensor, x: Tensor) -> Tensor:
+        # The inner vmap runs over points with shared parameters, the outer one over trials.
         trials, over = max(len(w), len(x)), vmap(vmap(function, (None, 0)), (0, 0))
         return over(w.expand(trials, -1), x.expand(trials, -1, -1))
 
     def value(self, w: Tensor, x: Tensor) -> Tensor:
-        """f_w(x), R x N."""
+        """Return f_w(x), R x N."""
         return self._batched(self.function, w, x)
 
     def slope(self, w: Tensor, x: Tensor) -> Tensor:
-        """The gradient in x, R x N x d."""
+        """Return the gradient in x, R x N x d."""
         return self._batched(grad(self.function, 1), w, x)
 
     def features(self, w: Tensor, x: Tensor) -> Tensor:
-        """The gradient in w, R x N x dw."""
+        """Return the gradient in w, R x N x dw."""
         return self._batched(grad(self.function), w, x)
 
     def gradient(self, features: Tensor) -> Tensor:
-        """The features are it."""
+        """Return the features unchanged, because they are the gradient."""
         return features
 
     def inner(self, features: Tensor, others: Tensor) -> Tensor:
-        """g^T g', R x N x M."""
+        """Return g^T g', R x N x M."""
         return torch.bmm(features, others.mT)
 
     def norm2(self, features: Tensor) -> Tensor:
-        """g^T g, R x N."""
+        """Return g^T g, R x N."""
         return features.square().sum(-1)
 
     def forward(self, features: Tensor, v: Tensor) -> Tensor:
-        """g^T v, R x N."""
+        """Return g^T v, R x N."""
         return torch.bmm(features, v.unsqueeze(2)).squeeze(2)
 
     def adjoint(self, features: Tensor, weights: Tensor) -> Tensor:
-        """sum_i weights_i g_i, R x dw."""
+        """Return sum_i weights_i g_i, R x dw."""
         return torch.bmm(weights.unsqueeze(1), features).squeeze(1)
 
     def start(self, normal: Tensor, dim: int, gain: float) -> Tensor:
-        """Normals of standard deviation ``gain``."""
+        """Return initial parameters: normal, with standard deviation ``gain``."""
         return gain * normal

@@ -1,6 +1,6 @@
-"""Named dimensions of a search, and the unit cube that a learner sees in their place.
+"""Named dimensions of a search space, and their encoding in the unit cube, where the learner works.
 
-A real or an integer is one coordinate of the cube, a category one for each option.
+A real or an integer dimension takes one coordinate of the cube, a categorical dimension one for each option.
 Shapes: d coordinates.
 """
 
@@ -24,26 +24,31 @@ from ...core.validation import (
     raise_invalid,
 )
 
-DIGITS = 12  # of a real: values of one's own that have no more come back to the bit
-STEPS = 2.0**52  # to a side; points of this grid come through the maps between cubes to the bit
-SHOWN = 20  # options in a message
-VALUES = 1 << 32  # most of an integer dimension: each has steps of its own
-MOST = 1 << 12  # coordinates of a space
-ENCODING = "one coordinate for each option"  # of categories; files of earlier versions have none
+DIGITS = 12  # of a real value; your values with no more digits are recovered exactly
+STEPS = 2.0**52  # grid steps per side; the maps between cubes reproduce points of this grid exactly
+SHOWN = 20  # options listed in an error message
+VALUES = 1 << 32  # most values of an integer dimension, so that each spans several grid steps
+MOST = 1 << 12  # most coordinates of a space
+ENCODING = "one coordinate for each option"  # of categories; files of earlier versions lack it
 
 
 @dataclass(frozen=True)
 class Real:
-    """A number, of twelve digits: of the side, or with ``log`` its own.
+    """Real-valued dimension. Values have twelve digits: relative to ``hi - lo``, or with ``log`` twelve significant digits.
 
     Attributes:
-        name: of the dimension.
-        lo: least value; with ``log`` above 0.
+        name: name of the dimension.
+        lo: smallest value; above 0 with ``log``.
         hi: largest value, above ``lo``.
-        log: whether ratios count, instead of differences.
+        log: whether the dimension is searched on a logarithmic scale, for example for a learning rate between 1e-5 and 1.
 
     Raises:
-        ValueError: a value out of range.
+        ValueError: a value is out of range.
+
+    Examples:
+        >>> from paperlib.goucb import Real
+        >>> Real("rate", 1e-4, 1.0, log=True).decode(0.5)
+        0.01
     """
 
     name: str
@@ -69,21 +74,22 @@ class Real:
             raise_invalid(f"{self.name}.lo, {self.name}.hi", (self.lo, self.hi), apart)
 
     def decode(self, u: float) -> float:
-        """The value at ``u`` in [0, 1]."""
+        """Return the value at ``u`` in [0, 1]."""
         if self.log:
             x = float(f"{self.lo ** (1 - u) * self.hi**u:.{DIGITS}g}")
         else:
             side = self.hi - self.lo
             x = round(self.lo + side * u, DIGITS - math.ceil(math.log10(side)))
-        return min(max(x, self.lo), self.hi)  # rounding may lead past
+        return min(max(x, self.lo), self.hi)  # rounding may exceed the range
 
     def encode(self, x: float) -> float:
-        """The ``u`` of a value, which may lie outside by the rounding of float32.
+        """Return the ``u`` of a value. The value may exceed the range by the rounding error of float32.
 
         Raises:
-            ValueError: no number from ``lo`` to ``hi``.
+            ValueError: ``x`` is not a number between ``lo`` and ``hi``.
         """
         x = _plain(x)
+        # A value that was rounded to float32 may be slightly outside the range.
         single = SINGLE * max(abs(self.lo), abs(self.hi))
         plain_number = isinstance(x, (int, float)) and not isinstance(x, bool)
         if plain_number and self.lo - single <= x <= self.hi + single:
@@ -96,15 +102,21 @@ class Real:
 
 @dataclass(frozen=True)
 class Integer:
-    """An integer; each has an equal part of the side.
+    """Integer dimension. Every value gets an equal part of the unit interval.
 
     Attributes:
-        name: of the dimension.
-        lo: least value.
-        hi: largest value, above ``lo``, of at most 2^32 values.
+        name: name of the dimension.
+        lo: smallest value.
+        hi: largest value, above ``lo``; at most 2^32 values in all.
 
     Raises:
-        ValueError: a value out of range.
+        ValueError: a value is out of range.
+
+    Examples:
+        >>> from paperlib.goucb import Integer
+        >>> depth = Integer("depth", 1, 4)
+        >>> depth.decode(0.3), depth.encode(2)
+        (2, 0.375)
     """
 
     name: str
@@ -124,14 +136,16 @@ class Integer:
             )
 
     def decode(self, u: float) -> int:
-        """The value at ``u`` in [0, 1]."""
+        """Return the value at ``u`` in [0, 1]."""
         return min(self.lo + int(u * (self.hi - self.lo + 1)), self.hi)
 
     def encode(self, x: int) -> float:
-        """The middle of a value's part; 3.0, as a table's column with a missing value has it, is 3.
+        """Return the midpoint of a value's part of the unit interval.
+
+        A float such as 3.0 counts as 3, because a table's column with a missing value contains floats.
 
         Raises:
-            ValueError: no integer from ``lo`` to ``hi``.
+            ValueError: ``x`` is not an integer between ``lo`` and ``hi``.
         """
         x = _plain(x)
         x = int(x) if isinstance(x, float) and x.is_integer() else x
@@ -141,15 +155,24 @@ class Integer:
 
 @dataclass(frozen=True)
 class Category:
-    """One of several options, without an order: each has a coordinate of its own, and the largest coordinate decides.
+    """Categorical dimension with unordered options. Each option has one coordinate; the option with the largest coordinate is selected.
 
     Attributes:
-        name: of the dimension.
-        options: text, numbers, truth values, None, or tuples of these, in a list or an array, such as a table's
-            ``Series.unique()``; 1, 1.0 and True are three.
+        name: name of the dimension.
+        options: strings, numbers, booleans, None, or tuples of these, in a list or an array, for example a table's
+            ``Series.unique()``. The options 1, 1.0 and True are distinct.
 
     Raises:
-        ValueError: a value out of range.
+        ValueError: a value is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.goucb import Category
+        >>> loss = Category("loss", ["hinge", "log"])
+        >>> loss.decode(np.array([0.2, 0.7]))
+        'log'
+        >>> loss.encode("hinge").round(3).tolist()
+        [0.667, 0.333]
     """
 
     name: str
@@ -170,42 +193,53 @@ class Category:
 
     @property
     def size(self) -> int:
-        """Coordinates: one for each option."""
+        """Number of coordinates: one for each option."""
         return len(self.options)
 
     def decode(self, u: np.ndarray) -> Any:
-        """The option of the largest coordinate, the first of equals."""
+        """Return the option with the largest coordinate, the first if several are equal."""
         return self.options[int(np.argmax(u))]
 
     def encode(self, x: Any) -> np.ndarray:
-        """The middle of an option's part: k / (k + 1) at its coordinate, half of that at the other k - 1.
+        """Return the center of an option's region: k / (k + 1) at its coordinate, half of that at the other k - 1.
 
-        This is the one-hot vector, shrunk so that a trust region around one option contains points of the others. A number of another type counts where one option alone equals it: in a table 32 may have become 32.0, and None NaN.
+        This is the one-hot vector, shrunk so that a trust region around one option contains points of the others.
+        A number of another type is accepted if exactly one option equals it. For example, a table may have turned 32 into 32.0, or None into NaN.
 
         Raises:
-            ValueError: none of the options.
+            ValueError: ``x`` is not one of the options.
         """
         x = _plain(x)
         x = None if isinstance(x, float) and math.isnan(x) else x
-        # by their text: 1, 1.0 and True are equal, and so are tuples of them
+        # Compare by type and repr, because Python treats 1, 1.0 and True as equal, also in tuples.
         found = [type(option) is type(x) and repr(option) == repr(x) for option in self.options]
         if True not in found and type(x) in (int, float):
             found = [type(option) in (int, float) and option == x for option in self.options]
         if found.count(True) != 1:
             more = ", ..." if len(self.options) > SHOWN else ""
             raise_invalid(self.name, x, ", ".join(map(repr, self.options[:SHOWN])) + more)
+        # k / (k + 1) for the option itself, and k / (2 (k + 1)) for the others.
         return (1 + np.array(found, float)) * self.size / (2 * (self.size + 1))
 
 
 @dataclass(frozen=True)
 class Space:
-    """What a search is over: points are dicts of values by name.
+    """Search space: an ordered list of named dimensions. Points are dicts that map names to values.
 
     Attributes:
-        dimensions: one or more of ``Real``, ``Integer`` and ``Category``, each with a name of its own.
+        dimensions: one or more of ``Real``, ``Integer`` and ``Category``, with distinct names.
 
     Raises:
-        ValueError: no such list.
+        ValueError: ``dimensions`` is not such a list.
+
+    Examples:
+        >>> from paperlib.goucb import Category, Integer, Real, Space
+        >>> space = Space([Real("rate", 0.0, 1.0), Integer("depth", 1, 8), Category("loss", ["hinge", "log"])])
+        >>> space.names, space.size
+        (['rate', 'depth', 'loss'], 4)
+        >>> u = space.encode({"rate": 0.25, "depth": 3, "loss": "log"})
+        >>> space.decode(u)
+        {'rate': 0.25, 'depth': 3, 'loss': 'log'}
     """
 
     dimensions: tuple[Real | Integer | Category, ...]
@@ -227,43 +261,43 @@ class Space:
 
     @property
     def names(self) -> list[str]:
-        """Of the dimensions, in order."""
+        """Names of the dimensions, in order."""
         return [dimension.name for dimension in self.dimensions]
 
     @property
     def size(self) -> int:
-        """d, the cube's coordinates."""
+        """Number of coordinates of the unit cube, d."""
         return sum(dimension.size for dimension in self.dimensions)
 
     def decode(self, u: np.ndarray) -> dict[str, Any]:
-        """The point at ``u`` in [0, 1]^d."""
+        """Return the point at ``u`` in [0, 1]^d."""
         one = lambda x, part: x.decode(part if isinstance(x, Category) else float(part[0]))
         return {x.name: one(x, part) for x, part in self._parts(u)}
 
     def encode(self, x: Mapping[str, Any]) -> np.ndarray:
-        """A ``u`` that decodes to ``x``, reals rounded to their digits.
+        """Return a ``u`` that decodes to ``x``, with real values rounded to their digits.
 
         Raises:
-            ValueError: other names, or a value outside its dimension.
+            ValueError: the names differ from those of the space, or a value is outside its dimension.
         """
         if not isinstance(x, Mapping) or set(x) != set(self.names):
             raise_invalid("x", x, f"a dict of values of {', '.join(self.names)}")
         return snapped(np.hstack([one.encode(x[one.name]) for one in self.dimensions]))
 
     def nearest(self, u: np.ndarray) -> np.ndarray:
-        """The point of the grid next to ``u``, with its options in the middle of their parts; it decodes to the same values."""
+        """Return the grid point nearest to ``u``, with each option at the center of its region. It decodes to the same values as ``u``."""
         one = lambda x, part: x.encode(x.decode(part)) if isinstance(x, Category) else part
         return snapped(np.hstack([one(x, part) for x, part in self._parts(u)]))
 
     def _parts(self, u: np.ndarray) -> list[tuple[Real | Integer | Category, np.ndarray]]:
-        """Each dimension with its coordinates."""
+        """Return each dimension with its coordinates."""
         if len(u) != self.size:
             raise_invalid("u", u, f"{self.size} coordinates")
         ends = np.cumsum([x.size for x in self.dimensions])
         return list(zip(self.dimensions, np.split(np.asarray(u, float), ends[:-1])))
 
     def settings(self) -> dict[str, str]:
-        """What tells it from another, by position; and how categories are encoded, where there are any."""
+        """Return the settings that identify the space: its dimensions by position, and the encoding if any dimension is categorical."""
         told = {str(i): repr(dimension) for i, dimension in enumerate(self.dimensions, 1)}
         if any(isinstance(x, Category) for x in self.dimensions):
             told["categories"] = ENCODING
@@ -271,14 +305,14 @@ class Space:
 
 
 def snapped(u: np.ndarray) -> np.ndarray:
-    """The nearest point of the grid, d."""
+    """Return the nearest point of the grid, d."""
     return np.round(u * STEPS) / STEPS
 
 
 def _plain(x: Any) -> Any:
-    """Return Python's own number for numpy's, a Decimal or a Fraction."""
+    """Return a Python number for a NumPy number, a Decimal or a Fraction."""
     if isinstance(x, (Decimal, Fraction)):
-        with suppress(OverflowError):  # what is too large for a float is refused as it is
+        with suppress(OverflowError):  # a number too large for a float is left to the range check
             return float(x)
     return to_python(x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x)
 

@@ -1,7 +1,8 @@
-"""Assumptions, guarantees of Phase I and theorems of the paper, each a function that returns a ``Check``.
+"""Assumptions, guarantees of Phase I and theorems of the paper. Each is a function that returns a ``Check``.
 
-The lemmas of the proofs, Assumption 3.3 on the reference problems and the bounds as printed are in ``companion.goucb.proofs``. Where
-a bound is no less than what holds without it nothing could break it, and the check is ``checks.Vacuous``.
+The lemmas of the proofs, Assumption 3.3 on the reference problems and the bounds as stated in the paper are in
+``companion.goucb.proofs``. If a bound is not below the trivial bound, no observation could violate it, and the check is
+``checks.Vacuous``.
 Source: Liu & Wang (2023).
 Letters: as in ``constants``; R trials, N parameter vectors, M points.
 """
@@ -32,7 +33,7 @@ def _judged(
     trivial: float,
     first: int | None,
 ) -> Check:
-    """The check, vacuous where the bound is no less than the trivial one. ``first``: from where on it is less."""
+    """Return the check; it is vacuous if the bound is not below the trivial one. ``first``: the value from which on it is below."""
     more = {"trivial": trivial, "informative_from": first}
     return vacuous_unless(
         bound < trivial, of.check(formula, inputs, observed, bound, delta, **more)
@@ -46,10 +47,10 @@ def _judged(
 def assumption_3_1(values: Any, fitted: Any, truth: Tensor, lo: float, hi: float) -> Check:
     """f(x_t) = f_{x_t}(w*) with w* in W.
 
-    Flags a function that the family does not hold.
+    Detects a function outside the model family.
 
     Args:
-        values: f(x_t) by the problem, R x T.
+        values: f(x_t) evaluated by the problem, R x T.
         fitted: f_{x_t}(w*), R x T.
         truth: w*, R x dw.
         lo, hi: W = [lo, hi]^dw.
@@ -70,9 +71,9 @@ def assumption_3_2(model: TwoLayerNet, w: Tensor, x: Tensor, c: Constants) -> Ch
 
     Args:
         model: the network.
-        w: parameters of W, N x dw.
+        w: parameters in W, N x dw.
         x: points, M x d.
-        c: its F, C_g and C_h.
+        c: constants, of which F, C_g and C_h are checked.
     """
     x = x.unsqueeze(0).expand(len(w), -1, -1)
     slope = model.gradient(model.features(w, x)).square().sum(2).sqrt()
@@ -92,7 +93,7 @@ def assumption_3_2(model: TwoLayerNet, w: Tensor, x: Tensor, c: Constants) -> Ch
 def lemma_5_1(risk: Any, n: int, c: Constants) -> Check:
     """With probability 1 - delta / 2, E (f_x(w_0) - f_x(w*))^2 <= B_L (E6, E7).
 
-    Vacuous where B_L is 4 F^2 or more. ``risk``: of w_0, R.
+    The check is vacuous if B_L is 4 F^2 or more. ``risk``: risk of w_0, R.
     """
     return _judged(
         lemma_5_1.statement,
@@ -110,7 +111,7 @@ def lemma_5_1(risk: Any, n: int, c: Constants) -> Check:
 def theorem_5_2(far2: Any, n: int, c: Constants) -> Check:
     """With probability 1 - delta / 2, ||w_0 - w*||^2 <= 2 B_L / mu, by Lemma 5.1 and growth alone (E9).
 
-    Vacuous where the bound is the diameter of W or more. ``far2``: R.
+    The check is vacuous if the bound is at least the squared diameter of W. ``far2``: ||w_0 - w*||^2, R.
     """
     return _judged(
         theorem_5_2.statement,
@@ -128,10 +129,10 @@ def theorem_5_2(far2: Any, n: int, c: Constants) -> Check:
 def remark_4_4(regret: Any, n: int, value: float) -> Check:
     """The regret of Phase I is at most 2 F n, which is 2 F sqrt(T) for n = sqrt(T).
 
-    Flags regret that counts rounds twice. That w_0 is near w* is "Theorem 5.2", and what it asks of T is "Condition (8)".
+    Detects regret that counts rounds twice. "Theorem 5.2" checks the distance of w_0 from w*, and "Condition (8)" the required T.
 
     Args:
-        regret: of Phase I, R.
+        regret: regret of Phase I, R.
         n: rounds of Phase I.
         value: F.
     """
@@ -145,7 +146,7 @@ def remark_4_4(regret: Any, n: int, value: float) -> Check:
 def theorem_4_1(regret: Any, n: int, T: int, c: Constants) -> Check:
     """With probability 1 - delta, R_{n + T} <= 2 F n + sqrt(T (8 beta_T kappa_K l_T + 2 beta_T^2 C_h^2 T / lambda^2)), with lambda and beta_T of Lemma 5.3.
 
-    Vacuous where the bound is 2 F (n + T) or more. ``regret``: of both phases, R.
+    The check is vacuous if the bound is 2 F (n + T) or more. ``regret``: regret of both phases, R.
     """
     return _judged(
         theorem_4_1.statement,
@@ -161,13 +162,13 @@ def theorem_4_1(regret: Any, n: int, T: int, c: Constants) -> Check:
 
 @statement("Remark 4.2, no regret", f"{PAPER}, Remark 4.2")
 def exponent(regret: Any, horizons: Sequence[int]) -> Check:
-    """Regret of Phase II grows slower than T: the 98 % interval of the slope of its ln E in ln T, by bootstrap over trials, lies below 1.
+    """Regret of Phase II grows slower than T: the 98 % bootstrap interval (over trials) of the slope of ln E[regret] in ln T lies below 1.
 
-    Flags a learner that never learns, which the regret of both phases hides: with n = sqrt(T) points of Phase I its slope is below 1, too.
-    That the slope is 1/2 is not to be seen at horizons that can be run.
+    Detects a learner that never learns. The regret of both phases would hide it: with n = sqrt(T) points of Phase I its slope is below 1, too.
+    The check does not test whether the slope is 1/2, because this cannot be observed at feasible horizons.
 
     Args:
-        regret: of Phase II, R x T', a column a horizon, each a run of its own; its means above 0.
+        regret: regret of Phase II, R x T', one column per horizon, each from a separate run; the column means must be above 0.
         horizons: T', at least 4, increasing.
 
     Raises:
