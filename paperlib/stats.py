@@ -273,7 +273,7 @@ def rank_correlations(x, y) -> np.ndarray:
 def smallest(intervals: dict[str, Interval]) -> Interval:
     """Return the interval of the smallest quantity; its ends are the smallest ends of all intervals.
 
-    It lies above a number exactly if all intervals do. If it lies below a number, at least one interval does.
+    It lies above a number exactly if all intervals do, and below a number exactly if at least one interval does.
     """
     return _extreme(intervals, "least", min)
 
@@ -281,7 +281,7 @@ def smallest(intervals: dict[str, Interval]) -> Interval:
 def largest(intervals: dict[str, Interval]) -> Interval:
     """Return the interval of the largest quantity; its ends are the largest ends of all intervals.
 
-    It lies below a number exactly if all intervals do. If it lies above a number, at least one interval does.
+    It lies below a number exactly if all intervals do, and above a number exactly if at least one interval does.
     """
     return _extreme(intervals, "greatest", max)
 
