@@ -64,6 +64,14 @@ class Check:
     - ``holds``: the interval lies at or above 1 - delta;
     - ``fails``: the interval lies below 1 - delta;
     - ``inconclusive``: otherwise.
+
+    Examples:
+        >>> from paperlib.checks import Check
+        >>> check = Check("Lemma 2", "Section 3", "||x|| <= 1", {}, observed=[0.5, 0.8], bound=1.0)
+        >>> check.verdict, check.ratio
+        ('holds', 0.8)
+        >>> Check("Theorem 1", "Section 3", "R_T <= 9", {}, [4.0] * 50, 9.0, delta=0.01).verdict
+        'inconclusive'
     """
 
     statement: str  # "Theorem 1"
@@ -213,6 +221,12 @@ class Expected(Check):
 
     Raises:
         ValueError: a missing lower limit, or one that is NaN.
+
+    Examples:
+        >>> from paperlib.checks import Expected
+        >>> values = [1.0, 2.0, 1.5, 1.2]
+        >>> Expected.over_trials("Theorem 1", "Section 3", "E[R_T] <= 9", {}, values, 9.0).verdict
+        'holds'
     """
 
     lower: Any = None
@@ -262,6 +276,7 @@ class Expected(Check):
             raise ValueError(f"{statement}: bound={bound.min()}; allowed: above 0")
         scale, ratio = bound.mean(0), values / bound
         center = ratio.mean(0)
+        # Each limit is one-sided, so the quantile is at `level` and not at (1 + level) / 2.
         half = student.ppf(level, R - 1) * ratio.std(0, ddof=1) / math.sqrt(R)
         middle = float(np.median(1 / center[center > 0])) if (center > 0).any() else math.inf
         inputs = inputs | {"trials": R, "level": level, "median bound / mean": middle}

@@ -145,6 +145,7 @@ def play(
         raise ValueError("probes: the name 'regret' is taken; allowed: any other")
     if about is None:
         about = {"learner": describe(learner), "problem": describe(problem)}
+    # "auto" is resolved once for the whole run, because the result depends on the kind of the device.
     device = pick_device(device, len(trials), *contracts.declared_size(problem))
     rounds = recorded_rounds(horizon, record)
     about = {
@@ -299,6 +300,7 @@ class _Checkpoint:
         """
         if self.file is None or not os.path.exists(self.file):
             return
+        # The digest identifies the run. Without it, a file of another run could be resumed silently.
         name, raw = f"checkpoint={str(self.file)!r}", Path(self.file).read_bytes()
         try:
             head, arrays = parse_npz(raw)
@@ -347,6 +349,7 @@ class _Run:
         contracts.call_optional(learner, "validate", context, None, None)
         # A learner that identifies arms by index requires the same arms in all rounds.
         self.arms = context if contracts.tags_of(learner).fixed_arms else None
+        # The snapshot of round 0 is needed even without a file, because `resume` takes the classes from it.
         kept.keep(learner.init(R, context, horizon, first, **tkwargs), 0, 0.0, records.sums)
         kept.resume(records)
 
@@ -369,6 +372,7 @@ class _Run:
             context = problem.context(instance, t)
             if arms is not None and context is not arms:
                 self.refuse_other(context, t)
+            # Only `select` and `update` are timed; the problem, the probes and the checks are not.
             a = now()
             choice = learner.select(state, context, draw)
             b = now()

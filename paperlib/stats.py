@@ -87,7 +87,14 @@ def _percent(level: float) -> str:
 
 
 def mean(x, level: float = LEVEL) -> Interval:
-    """Return the mean over trials with a t-interval. ``x``: R."""
+    """Return the mean over trials with a t-interval. ``x``: R.
+
+    Examples:
+        >>> from paperlib.stats import mean
+        >>> interval = mean([1.0, 2.0, 3.0, 4.0])
+        >>> print(f"{interval.estimate:.2f} [{interval.low:.2f}, {interval.high:.2f}]")
+        2.50 [0.45, 4.55]
+    """
     x = _trials("x", x)
     center, half = float(x.mean()), float(_half(x, level))
     method = f"mean, {_percent(level)} t-interval over trials"
@@ -112,7 +119,14 @@ def paired_difference(a, b, level: float = LEVEL) -> Interval:
 
 
 def band(curves, level: float = LEVEL) -> Band:
-    """Return the mean curve with pointwise t-intervals over trials. ``curves``: R x T'."""
+    """Return the mean curve with pointwise t-intervals over trials. ``curves``: R x T'.
+
+    Examples:
+        >>> from paperlib.stats import band
+        >>> curves = [[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]]
+        >>> band(curves).estimate.tolist()
+        [2.0, 3.0, 4.0]
+    """
     curves = _trials("curves", curves)
     center, half = curves.mean(0), _half(curves, level)
     return Band(center, center - half, center + half, len(curves))
@@ -200,11 +214,20 @@ def bootstrap(
         statistic: maps means, ... x k, to numbers, .... Resamples for which it is not finite are omitted. If it is not finite for
             the trials themselves, the interval is unbounded.
         of: name of the statistic, for ``method``.
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.stats import bootstrap
+        >>> scores = [[1.0, 4.0], [3.0, 6.0], [2.0, 8.0]]
+        >>> interval = bootstrap(scores, lambda means: means[..., 1] - means[..., 0], of="difference")
+        >>> print(f"{interval.estimate:.2f}", interval.n)
+        4.00 3
     """
     x = _trials("x", x)
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = statistic(x.mean(0))
         values = statistic(x[_resamples(len(x), seed, resamples)].mean(1))
+    # With a non-finite estimate no percentile is meaningful, so the interval is unbounded.
     if not np.isfinite(estimate):
         return _unbounded(of, len(x))
     return _bootstrapped(estimate, values[np.isfinite(values)], len(x), of, level)
@@ -226,6 +249,12 @@ def bootstrap_mean(
         of: name of the quantity, for ``method``.
         bounds: lower and upper bound of a single value, for example (0, 1) for a fraction. If all values are equal, the
             bootstrap interval would have width 0; with bounds the result is the exact interval of ``constant_mean``.
+
+    Examples:
+        >>> from paperlib.stats import bootstrap_mean
+        >>> interval = bootstrap_mean([1.0] * 10, bounds=(0.0, 1.0))
+        >>> print(f"{interval.estimate:.2f} [{interval.low:.2f}, {interval.high:.2f}]")
+        1.00 [0.69, 1.00]
     """
     values = _trials("x", x)
     if bounds is not None and (values == values[0]).all():
@@ -253,6 +282,12 @@ def geometric_ratio(a, b, level: float = LEVEL) -> Interval:
     """Return the geometric mean of a / b over the common trials, with the t-interval of the mean logarithm. ``a``, ``b``: R each.
 
     If a value is not above 0, its logarithm does not exist. The interval then extends from 0 to infinity.
+
+    Examples:
+        >>> from paperlib.stats import geometric_ratio
+        >>> interval = geometric_ratio([2.0, 8.0], [1.0, 1.0])
+        >>> print(f"{interval.estimate:.2f}")
+        4.00
     """
     a, b = _common(a, b)
     if not ((a > 0).all() and (b > 0).all()):
@@ -263,7 +298,13 @@ def geometric_ratio(a, b, level: float = LEVEL) -> Interval:
 
 
 def rank_correlations(x, y) -> np.ndarray:
-    """Return Spearman's rank correlation along the last axis, NaN where x or y is constant. ``x``, ``y``: ... x k, no NaN."""
+    """Return Spearman's rank correlation along the last axis, NaN where x or y is constant. ``x``, ``y``: ... x k, no NaN.
+
+    Examples:
+        >>> from paperlib.stats import rank_correlations
+        >>> print(f"{rank_correlations([1.0, 5.0, 9.0], [3.0, 2.0, 1.0]):.1f}")
+        -1.0
+    """
     ranks = [scipy_stats.rankdata(values, axis=-1) for values in (x, y)]
     a, b = (rank - rank.mean(-1, keepdims=True) for rank in ranks)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -331,7 +372,14 @@ def slopes(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def slope(x, y, level: float = LEVEL) -> Interval:
-    """Return the mean of the least-squares slopes of the trials with a t-interval. ``x``: T'; ``y``: R x T'."""
+    """Return the mean of the least-squares slopes of the trials with a t-interval. ``x``: T'; ``y``: R x T'.
+
+    Examples:
+        >>> from paperlib.stats import slope
+        >>> interval = slope([1.0, 2.0, 3.0], [[1.0, 2.0, 3.0], [0.0, 3.0, 6.0]])
+        >>> print(f"{interval.estimate:.2f}")
+        2.00
+    """
     x, y = _trials("x", x, least=2), _trials("y", y)
     method = f"slope, {_percent(level)} t-interval over trials"
     return mean(slopes(x, np.atleast_2d(y)), level)._replace(method=method)
@@ -397,6 +445,8 @@ def holm(p: dict[str, float]) -> dict[str, float]:
         {'a': 0.25, 'b': 0.25}
     """
     adjusted, worst = {}, 0.0
+    # The smallest p is multiplied by the number of hypotheses, the next by one fewer, and so on;
+    # the running maximum keeps the adjusted values in the order of the original ones.
     for rank, name in enumerate(sorted(p, key=p.get)):
         worst = max(worst, min(1.0, (len(p) - rank) * p[name]))
         adjusted[name] = worst
@@ -408,6 +458,13 @@ def wilcoxon(differences: dict[str, np.ndarray]) -> dict[str, Test]:
 
     Args:
         differences: name -> R, the baseline's value minus the method's. If all differences are zero, p = 1.
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.stats import wilcoxon
+        >>> tests = wilcoxon({"UCB": np.arange(1.0, 11.0), "greedy": np.arange(-4.0, 6.0)})
+        >>> {name: bool(test.p < 0.05) for name, test in tests.items()}
+        {'UCB': True, 'greedy': False}
     """
     values = {name: _trials(name, d) for name, d in differences.items()}
     test = lambda d, side: (

@@ -230,6 +230,7 @@ def check_selection(learner: Learner, choice: Any, context: Any, trials: int) ->
     good = isinstance(action, Tensor) and action.dim() in (1, 2) and len(action) == trials
     if good and arms:
         good = action.dim() == 1 and action.dtype in (torch.int64, torch.int32)
+    # On a GPU the range of indices is not checked, because it would force a synchronization.
     if good and arms and action.device.type == "cpu":
         good = bool(((action >= 0) & (action < context.shape[1])).all())
     if not good:

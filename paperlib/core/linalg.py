@@ -176,6 +176,7 @@ def argmax_first(index: Array, size: float = 0.0) -> Array:
     if isinstance(index, Tensor):
         top = index.amax(1, keepdim=True)
         least = top.sub(top.abs() + size if size else top.abs(), alpha=ROUNDING)
+        # argmax returns the first maximum; it is not implemented for bool tensors, hence uint8.
         return (index >= least).view(torch.uint8).argmax(1)
     top = as_scalar(np.maximum.reduce(index, 1, keepdims=True))
     return (index >= top - ROUNDING * (abs(top) + size)).argmax(1)
@@ -321,6 +322,7 @@ class Rows:
     def append(self, row: Tensor) -> "Rows":
         """Return the history with one more row, R x ...; this object is unchanged."""
         target = self
+        # Copy if another state has already appended to this buffer, or if the buffer is full.
         if self._filled != [self.n] or self.n == self.buffer.shape[1]:
             target = Rows.of(self.view, 2 * self.n)
         target.buffer[:, self.n] = row

@@ -68,6 +68,11 @@ class StateField:
     """Function for probes that returns a field of the learner's state, for example "s2" or "tally.effective".
 
     ``when`` is "after" (the state after the round) or "before".
+
+    Examples:
+        >>> from paperlib.core.rounds import Probe, StateField
+        >>> Probe(StateField("theta")).of
+        StateField(field='theta', when='after')
     """
 
     field: str

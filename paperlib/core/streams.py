@@ -34,7 +34,8 @@ def splitmix64(x: np.ndarray) -> np.ndarray:
 def uniform(seed, stream: int, counter) -> np.ndarray:
     """Return uniforms in [0, 1) with 53 bits. ``seed`` and ``counter`` are integers or uint64 arrays that broadcast."""
     seed, counter = np.asarray(seed, np.uint64), np.asarray(counter, np.uint64)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # uint64 arithmetic is modulo 2^64 by design
+        # The seed is hashed before the stream is added, so that neighboring seeds have unrelated keys.
         key = splitmix64(splitmix64(seed + GOLDEN) + (np.uint64(stream) + np.uint64(1)) * GOLDEN)
         return (splitmix64(key + (counter + np.uint64(1)) * GOLDEN) >> np.uint64(11)) * 2.0**-53
 
@@ -135,7 +136,9 @@ class Streams:
         with np.errstate(over="ignore"):
             count = first[:, None, None] + np.arange(size, dtype=np.uint64)
         u = uniform(self.seeds[None, :, None], stream_number(purpose), count)
-        if kind != "uniform":
+        if (
+            kind != "uniform"
+        ):  # the inverse CDF uses one uniform per normal, so counters stay aligned
             u = ndtri(np.clip(u, CLIP, 1 - CLIP))
         x = torch.from_numpy(u.reshape(rounds, trials, *shape)).to(self.device, self.dtype)
         if kind == "sphere":

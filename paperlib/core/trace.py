@@ -71,6 +71,7 @@ class Trace:
         """
         with extra("tables", "Trace.to_pandas"):
             import pandas
+        # A series R x T' flattens with the round as the fastest index, which `repeat` and `tile` follow.
         R, T = len(self.trials), len(self.rounds)
         columns = {"trial": np.repeat(self.trials, T), "round": np.tile(self.rounds, R)}
         for name, x in self.series.items():
@@ -133,6 +134,7 @@ class Trace:
         arrays = {f"series.{k}": v for k, v in self.series.items()} | {
             f"final.{k}": v for k, v in self.final.items()
         }
+        # JSON in a string array, because pickle would execute code when a file is loaded.
         head = np.array(json.dumps({"about": self.about, "trials": self.trials}))
         write_atomically(
             path,
@@ -165,6 +167,7 @@ class Trace:
         Raises:
             ValueError: chunks of different runs or with different recorded rounds.
         """
+        # Chunks differ in their trials, so these are not compared.
         first, about = parts[0], {k: v for k, v in parts[0].about.items() if k != "trials"}
         for part in parts[1:]:
             if {

@@ -39,6 +39,13 @@ def tree_take(tree: Any, trials: Any) -> Any:
 
     Args:
         trials: any index of the leading dimension.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.core.trees import tree_take
+        >>> state = (torch.zeros(5, 3), torch.ones(1, 2), 7)
+        >>> [getattr(x, "shape", x) for x in tree_take(state, [0, 4])]
+        [torch.Size([2, 3]), torch.Size([1, 2]), 7]
     """
     return tree_map(lambda x: x if x.shape[0] == 1 else x[trials], tree)
 
@@ -241,4 +248,5 @@ def _rows(value: Tensor, trials: Any, total: int | None, name: str) -> Tensor:
         raise ValueError(
             f"{name}: {rows} rows; allowed: {allowed}, one for each trial of the run, or one number for all"
         )
+    # Return the tensor itself if all rows are used, so that `select_trials` can detect "no change".
     return value if list(trials) == list(range(rows)) else value[list(trials)]

@@ -69,6 +69,16 @@ def check_number(
     Args:
         by_trial: whether a tensor with one such number per trial, R, is also allowed.
         zero: whether 0 is also allowed.
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.core.validation import check_number
+        >>> check_number("scale", np.float32(0.5), least=0.1, most=1.0)
+        0.5
+        >>> check_number("scale", 2, least=0.1, most=1.0)
+        Traceback (most recent call last):
+            ...
+        ValueError: scale=2; allowed: a finite number above 0, from 0.1 to 1
     """
     if isinstance(value, Tensor):
         fits = by_trial and value.dim() == 1 and value.dtype in ROWS and not value.requires_grad
