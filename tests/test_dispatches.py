@@ -90,7 +90,6 @@ DEVICE_LIMITS = {
 
 # An operation synchronizes if a value reaches Python, a shape depends on values, a constant is uploaded, or an
 # error code is read. On CUDA ``eigh`` and functions that end in ``_linalg_check_errors`` read error codes.
-# on CUDA ``eigh`` and what ends in ``_linalg_check_errors`` read theirs.
 SYNCHRONIZING = (
     "_local_scalar_dense nonzero masked_select equal is_nonzero lift_fresh _linalg_eigh _linalg_check_errors"
 ).split()

@@ -46,13 +46,13 @@ class Learner(Protocol):
     state after the feedback.
 
     Optional members:
-        report(state) -> {name: R}: numbers to record; if ``failed`` is true in a trial, ``play`` raises.
-        validate(context, action, feedback): raises ValueError for values outside the model;
-            ``action`` and ``feedback`` may be None.
-        caution(context, horizon, observed) -> str | None: text of a warning for the user. Ask/tell calls it before the first
-            round with ``observed`` None. Then it calls it in every round with the action and feedback of that round, see
-            ``Observed``, until the first warning. ``horizon`` may be None.
-        tags: the learner's ``Tags``, unless they are the defaults.
+
+    - ``report(state) -> {name: R}``: numbers to record; if ``failed`` is true in a trial, ``play`` raises.
+    - ``validate(context, action, feedback)``: raises ValueError for values outside the model; ``action`` and ``feedback`` may be None.
+    - ``caution(context, horizon, observed) -> str | None``: text of a warning for the user. Ask/tell calls it before the first round
+      with ``observed`` None. Then it calls it in every round with the action and feedback of that round, see ``Observed``, until the
+      first warning. ``horizon`` may be None.
+    - ``tags``: the learner's ``Tags``, unless they are the defaults.
     """
 
     wants: str  # one of WANTS
