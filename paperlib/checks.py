@@ -1,4 +1,4 @@
-"""Theory as checks: a statement's bound against what was observed."""
+"""Checks of theory: compare the bound of a statement with the observed quantity of a run."""
 
 import math
 from collections.abc import Callable
@@ -16,16 +16,16 @@ class Statement(NamedTuple):
     """An assumption, lemma or theorem, with the function that computes its bound."""
 
     name: str  # "Theorem 1"
-    source: str  # where it stands
+    source: str  # its place in the paper
     summary: str  # first line of the function's docstring
     function: Callable
 
     def check(self, formula: str, inputs: dict, *numbers: Any, kind=None, **more: Any) -> "Check":
-        """What it says, held against a run.
+        """Return a check of the statement on a run.
 
         Args:
-            formula, inputs, numbers, more: the fields of ``Check`` behind the source, in their order.
-            kind: ``Check``, a class on it, or ``Expected.over_trials``.
+            formula, inputs, numbers, more: the fields of ``Check`` after ``source``, in their order.
+            kind: ``Check``, a subclass of it, or ``Expected.over_trials``.
         """
         return (kind or Check)(self.name, self.source, formula, inputs, *numbers, **more)
 
@@ -33,7 +33,16 @@ class Statement(NamedTuple):
 def statement(name: str, source: str = "") -> Callable[[Callable], Callable]:
     """Mark a function as the computation of a paper's statement.
 
-    The function gets an attribute ``statement``, by which the companion lists them all.
+    The function receives an attribute ``statement``, from which the companion builds the list of all statements.
+
+    Examples:
+        >>> from paperlib.checks import statement
+        >>> @statement("Theorem 0", "Section 1")
+        ... def bound(T):
+        ...     '''Regret bound: R_T <= 2 sqrt(T).'''
+        ...     return 2 * T**0.5
+        >>> print(bound.statement.check("R_T <= 2 sqrt(T)", {"T": 100}, [12.0, 15.0], bound(100)))
+        Theorem 0  holds  2 of 2, worst ratio 0.750
     """
 
     def mark(function: Callable) -> Callable:
@@ -46,24 +55,35 @@ def statement(name: str, source: str = "") -> Callable[[Callable], Callable]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Check:
-    """One statement held against one run: ``observed <= bound``, entry by entry.
+    """Check of one statement on one run: ``observed <= bound``, entry by entry.
 
-    A deterministic statement (``delta`` None) holds when every entry does. A statement with failure
-    probability ``delta`` must hold in all entries of a trial at once: it ``holds`` when the Clopper-Pearson
-    interval of the share of such trials lies at or above 1 - delta, ``fails`` when it lies below, and is else
-    ``inconclusive``.
+    A deterministic statement (``delta`` None) ``holds`` if the inequality holds in every entry; otherwise it ``fails``. A statement with
+    failure probability ``delta`` must hold in all entries of a trial simultaneously. Its verdict follows from the
+    Clopper-Pearson interval of the fraction of trials in which it does:
+
+    - ``holds``: the interval lies at or above 1 - delta;
+    - ``fails``: the interval lies below 1 - delta;
+    - ``inconclusive``: otherwise.
+
+    Examples:
+        >>> from paperlib.checks import Check
+        >>> check = Check("Lemma 2", "Section 3", "||x|| <= 1", {}, observed=[0.5, 0.8], bound=1.0)
+        >>> check.verdict, check.ratio
+        ('holds', 0.8)
+        >>> Check("Theorem 1", "Section 3", "R_T <= 9", {}, [4.0] * 50, 9.0, delta=0.01).verdict
+        'inconclusive'
     """
 
     statement: str  # "Theorem 1"
-    source: str  # paper and where in it
+    source: str  # the paper and the place in it
     formula: str  # the inequality, as text
-    inputs: dict[str, Any]  # what entered the bound
+    inputs: dict[str, Any]  # values from which the bound was computed
     observed: Any  # R x ... (trials lead), or a number
-    bound: Any  # a number, or anything that broadcasts against ``observed``
+    bound: Any  # a number, or a value that broadcasts against ``observed``
     delta: float | None = None  # failure probability; None: deterministic
-    tolerance: float = 1e-9  # of rounding, relative to |bound|
-    trivial: float | None = None  # what holds without any theory, at this horizon
-    # first round at which the bound beats the trivial one; None: never
+    tolerance: float = 1e-9  # tolerance for rounding, relative to |bound|
+    trivial: float | None = None  # bound that holds without any theory, at this horizon
+    # first round at which the bound is below the trivial one; None: never
     informative_from: int | None = None
     remark: str = ""  # which condition of the statement is not met
 
@@ -86,7 +106,7 @@ class Check:
 
     @property
     def ratio(self) -> float:
-        """The worst observed / bound; infinite where a positive quantity meets a bound of zero or less."""
+        """The largest observed / bound. If the bound is at most zero, an entry is 0 if it holds, else infinite."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = self.observed / self.bound
         ends = np.where(self.held, 0.0, math.inf)
@@ -94,18 +114,18 @@ class Check:
 
     @property
     def held(self) -> np.ndarray:
-        """Whether the inequality holds, entry by entry, up to rounding. NaN does not hold."""
+        """Boolean array: whether the inequality holds, entry by entry, up to rounding. For NaN it does not hold."""
         with np.errstate(invalid="ignore"):
             return self.observed <= self.bound + self.tolerance * np.abs(self.bound)
 
     @property
     def by_trial(self) -> np.ndarray:
-        """R: whether it holds in every entry of the trial."""
+        """Boolean array, R: whether the inequality holds in every entry of the trial."""
         return self.held.reshape(len(self.held), -1).all(1)
 
     @property
     def coverage(self) -> Interval:
-        """Share of the trials in which it holds throughout, Clopper-Pearson."""
+        """Fraction of the trials in which the inequality holds in every entry, with its Clopper-Pearson interval."""
         return proportion(int(self.by_trial.sum()), len(self.by_trial))
 
     @property
@@ -118,7 +138,7 @@ class Check:
         return "fails" if share.high < 1 - self.delta else "inconclusive"
 
     def __str__(self) -> str:
-        """One short, rounded line."""
+        """Return one short line with rounded numbers."""
         if self.delta is None:
             count = f"{int(self.held.sum())} of {self.held.size}"
         else:
@@ -135,7 +155,7 @@ class Check:
     __repr__ = __str__
 
     def to_json(self) -> dict:
-        """Everything but the entries: those are summed up."""
+        """Return all fields in JSON types; the entries are summarized by their number, worst ratio and slack."""
         informative = "never" if self.informative_from is None else self.informative_from
         return to_json(
             {
@@ -159,7 +179,7 @@ class Check:
 
 
 class Reported(Check):
-    """A bound shown beside what was observed where its statement does not apply: neither holds nor fails."""
+    """Comparison of a bound with the observed quantity where the statement does not apply, so it neither holds nor fails."""
 
     @property
     def verdict(self) -> str:
@@ -168,39 +188,52 @@ class Reported(Check):
 
 
 class Vacuous(Check):
-    """A bound that nothing could break at the sizes run, for it allows what holds without it: not said to hold."""
+    """Check of a bound that no run of this size can violate, because it exceeds a bound that holds without the statement.
+
+    Such a check does not count as "holds".
+    """
 
     @property
     def verdict(self) -> str:
-        """ "fails" where it is broken all the same, else "vacuous here"."""
+        """ "fails" if the bound is violated nevertheless, else "vacuous here"."""
         return "vacuous here" if super().verdict != "fails" else "fails"
 
 
 class ByConstruction(Check):
-    """A bound whose constant was computed from what it bounds, so that only an error of that computation could break it."""
+    """Check of a bound whose constant was computed from the bounded quantity itself.
+
+    Therefore only an error in that computation could violate it.
+    """
 
     @property
     def verdict(self) -> str:
-        """ "fails" where it is broken all the same, else "by construction"."""
+        """ "fails" if the bound is violated nevertheless, else "by construction"."""
         return "by construction" if super().verdict != "fails" else "fails"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Expected(Check):
-    """A bound on an expectation; nothing is said about a single trial.
+    """Check of a bound on an expectation, which makes no statement about a single trial.
 
-    ``observed`` is the upper one-sided confidence limit of a mean over trials, ``lower`` the lower one. It ``holds`` where the
-    upper limit is at most the bound in every entry, ``fails`` where the lower one is above it in some, and is else ``inconclusive``.
+    ``observed`` is the upper one-sided confidence limit of a mean over trials, and ``lower`` is the lower one. The verdict is
+    ``holds`` if the upper limit is at most the bound in every entry. It is ``fails`` if the lower limit is above the bound in
+    some entry. Otherwise it is ``inconclusive``.
 
     Raises:
-        ValueError: no lower limit, or one that is NaN.
+        ValueError: a missing lower limit, or one that is NaN.
+
+    Examples:
+        >>> from paperlib.checks import Expected
+        >>> values = [1.0, 2.0, 1.5, 1.2]
+        >>> Expected.over_trials("Theorem 1", "Section 3", "E[R_T] <= 9", {}, values, 9.0).verdict
+        'holds'
     """
 
     lower: Any = None
 
     def __post_init__(self):
         super().__post_init__()
-        # NaN is never above a bound: it could not fail
+        # A NaN is never above a bound, so the check could never fail.
         if self.lower is None or np.isnan(np.asarray(self.lower, float)).any():
             raise ValueError(
                 f"{self.statement}: lower={self.lower!r}; allowed: lower limits of the mean, numbers"
@@ -220,15 +253,15 @@ class Expected(Check):
         level: float = 0.99,
         **more: Any,
     ) -> "Expected":
-        """From one value a trial: t-limits of the mean, entry by entry.
+        """Return the check for one value per trial, with t-limits of the mean, entry by entry.
 
-        Where bounds differ by trial the limits are those of the mean of value / bound, shown in units of the mean bound.
+        If the bounds differ between trials, the limits are for the mean of value / bound, in units of the mean bound.
 
         Args:
             values: R or R x ..., R at least 2.
             bound: above 0, broadcasts against ``values``.
-            level: of each one-sided limit.
-            more: other fields.
+            level: confidence level of each one-sided limit.
+            more: other fields of ``Check``.
 
         Raises:
             ValueError: fewer than two trials, values that are not finite, or a bound that is not above 0.
@@ -243,6 +276,7 @@ class Expected(Check):
             raise ValueError(f"{statement}: bound={bound.min()}; allowed: above 0")
         scale, ratio = bound.mean(0), values / bound
         center = ratio.mean(0)
+        # Each limit is one-sided, so the quantile is at `level` and not at (1 + level) / 2.
         half = stdtrit(R - 1, level) * ratio.std(0, ddof=1) / math.sqrt(R)
         middle = float(np.median(1 / center[center > 0])) if (center > 0).any() else math.inf
         inputs = inputs | {"trials": R, "level": level, "median bound / mean": middle}
@@ -251,7 +285,7 @@ class Expected(Check):
 
     @property
     def verdict(self) -> str:
-        """holds, fails or inconclusive, by the limits of the mean."""
+        """ "holds", "fails" or "inconclusive", by the confidence limits of the mean."""
         if self.held.all():
             return "holds"
         above = self.lower > self.bound + self.tolerance * np.abs(self.bound)
@@ -259,25 +293,33 @@ class Expected(Check):
 
 
 def change_kind(kind: type[Check], check: Check, **more: Any) -> Check:
-    """Return the check as one of another kind, with some fields changed."""
+    """Return the check as an instance of another class, with some fields changed."""
     kept = {field.name: getattr(check, field.name) for field in fields(Check)}
     return kind(**kept | more)
 
 
 def vacuous_unless(informs: bool, check: Check) -> Check:
-    """Return the check, as ``Vacuous`` unless its bound is somewhere below what holds without it."""
+    """Return the check; if its bound is not informative anywhere, return it as ``Vacuous``.
+
+    ``informs``: whether the bound is somewhere below the bound that holds without the statement.
+    """
     return check if informs else change_kind(Vacuous, check)
 
 
 def informative_from(
     bound: Callable[[int], float], trivial: Callable[[int], float], cap: int = 10**15
 ) -> int | None:
-    """The first horizon T at which ``bound(T) < trivial(T)``, or None: not up to ``cap``.
+    """Return the first horizon T at which ``bound(T) < trivial(T)``, or None if there is none up to ``cap``.
 
-    Doubling, then bisection: exact where the bound, once below the trivial one, stays below.
+    The search doubles T and then bisects. The result is exact if the bound stays below the trivial one once it is below.
+
+    Examples:
+        >>> from paperlib.checks import informative_from
+        >>> informative_from(lambda T: 10 * T**0.5, lambda T: T)
+        101
     """
     below = lambda T: bound(T) < trivial(T)
-    low, high = 0, 1  # never below at `low`
+    low, high = 0, 1  # the bound is never below the trivial one at `low`
     while not below(high):
         if high >= cap:
             return None

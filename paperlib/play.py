@@ -1,9 +1,9 @@
-"""The only loop over rounds.
+"""Simulation of a learner on a problem.
 
-A run is a pure function of (learner, problem, horizon, trials, seed, device kind): it may be stopped,
-resumed from its checkpoint, or repeated, and ends in the same trace.
-Three things, one class each: what is recorded, what is kept for resuming, and the rounds themselves.
-Shapes: R trials lead; T' recorded rounds.
+This module contains the only loop over rounds of the library. A run is a pure function of (learner, problem, horizon, trials,
+seed, device kind). Therefore a run that was stopped and resumed from its checkpoint, or repeated, ends in the same trace. The
+classes are ``_Recorder`` (the recorded quantities), ``_Checkpoint`` (the data for resuming) and ``_Run`` (the rounds).
+Shapes: the leading dimension is R, the number of trials; T' is the number of recorded rounds.
 """
 
 import hashlib
@@ -36,15 +36,27 @@ __all__ = ["Probe", "Round", "play", "recorded_rounds"]
 
 log = logging.getLogger(__name__)
 
-PROGRESS_SECONDS = 0.5  # seconds between two reports of progress, at least
-CHECK_EVERY = 64  # rounds, at most, between looks at `failed` and, on a device, at the feedback; `every` seconds may come first
+PROGRESS_SECONDS = 0.5  # minimum time between two reports of progress
+# Maximum number of rounds between two checks of `failed` and, on a GPU, of the feedback. A check also
+# precedes every save, which may come earlier (after `every` seconds).
+CHECK_EVERY = 64
 
 
 def recorded_rounds(horizon: int, record: int | str | Sequence[int]) -> np.ndarray:
-    """The rounds to record, counted from 1: "all", that many evenly spaced, or as listed; the last is always in.
+    """Return the rounds to record, counted from 1. The last round is always among them.
+
+    Args:
+        horizon: number of rounds T.
+        record: "all", a number of evenly spaced rounds, or a list of rounds.
 
     Raises:
-        ValueError: a round outside 1..horizon, or fewer than one.
+        ValueError: a round outside 1..horizon, or a number of rounds below 1.
+
+    Examples:
+        >>> recorded_rounds(100, 4).tolist()
+        [25, 50, 75, 100]
+        >>> recorded_rounds(100, [1, 10]).tolist()
+        [1, 10, 100]
     """
     if isinstance(record, str):
         if record != "all":
@@ -79,36 +91,45 @@ def play(
     progress: Callable[[int, int, float], None] | None = None,
     about: dict | None = None,
 ) -> Trace:
-    """Play ``horizon`` rounds of ``trials`` independent trials at once.
+    """Simulate ``horizon`` rounds of ``trials`` independent trials at once.
 
-    A field of the learner or the problem that is a tensor with at least one dimension holds settings by trial, see
-    ``core.trees``: row i is trial i's, whichever trials are played together. A number of trials is the whole run
-    and must be the number of rows; listed trials are a part of one, and each of them needs its row.
+    A field of the learner or the problem that is a tensor with at least one dimension holds per-trial settings, see
+    ``core.trees``. Row i belongs to trial i, whichever trials are simulated together. If ``trials`` is a number, it must equal the
+    number of rows. If ``trials`` is a list, these trials are a part of a run, and each of them needs its row.
 
     Args:
-        learner: see ``core.contracts.Learner``; what it and the problem return is looked at in the first round.
+        learner: see ``core.contracts.Learner``. The return values of learner and problem are checked in the first round.
         problem: see ``core.contracts.Problem``.
-        horizon: rounds T >= 1.
-        trials: how many (0, 1, ...), or which, none below 0.
-        seed: trial i draws what trial 0 of ``seed + i`` draws.
-        device: cpu, cuda, or auto: CUDA where these trials of this problem are expected to be faster there, see
+        horizon: number of rounds T >= 1.
+        trials: number of trials (0, 1, ...), or a list of nonnegative trial numbers.
+        seed: seed of the run. Trial i has the same random numbers as trial 0 of a run with ``seed + i``.
+        device: cpu, cuda, or auto. With auto it is CUDA if these trials of this problem are expected to be faster there, see
             ``core.linalg.pick_device``.
         record: see ``recorded_rounds``.
-        probes: name -> ``Probe`` or a function of a ``Round`` (reduce "last"). They see states as they are; a learner
-            that a probe holds by itself keeps the rows of all trials.
-        checkpoint: file to resume from and to save to every ``every`` seconds and before an error is raised.
-        every: seconds from one save to the next, looked at after every round.
+        probes: name -> ``Probe`` or a function of a ``Round`` (then with reduce "last"). Probes receive the states of the trials that
+            are simulated. A learner that is stored inside a probe keeps the per-trial rows of all trials.
+        checkpoint: file to resume from. It is saved every ``every`` seconds and before an error is raised.
+        every: time between two saves in seconds, checked after every round.
         progress: called as ``progress(round, horizon, seconds)`` every half second, or every ``every`` seconds if that is less.
-        about: {"learner": ..., "problem": ...} as ``describe`` writes them, where they are at hand; None describes them.
+        about: {"learner": ..., "problem": ...} as returned by ``describe``, if already computed; None computes them.
 
     Returns:
         Trace with "regret" (cumulative, R x T'), the probes and the learner's report, named "report.*".
 
     Raises:
-        ValueError: bad arguments; settings by trial of another length; arms that change for a learner that counts by
-            index; a checkpoint that is damaged or another run's; feedback that is not finite, or a learner's
-            ``failed`` report: names round and trial. With ``checkpoint`` the state before that round is kept.
-        OSError: the folder of ``checkpoint`` cannot be written. Where a later save fails, the run goes on with one warning.
+        ValueError: invalid arguments; per-trial settings of another length; arms that change, if the learner identifies arms by
+            index; a checkpoint that is damaged or belongs to another run; feedback that is not finite, or a learner that reports
+            ``failed``. The last two messages contain the round and the trial. With ``checkpoint``, a state before the failure is
+            saved.
+        OSError: the folder of ``checkpoint`` is not writable. If a later save fails, the run continues with one warning.
+
+    Examples:
+        >>> from paperlib.glbomd import GLBOMD, Bernoulli, SphereArms
+        >>> from paperlib.play import play
+        >>> problem = SphereArms(Bernoulli(), arms=5, dim=2, norm=3.0)
+        >>> trace = play(GLBOMD(Bernoulli(), norm_bound=3.0), problem, horizon=20, trials=3, record=10)
+        >>> trace["regret"].shape
+        (3, 10)
     """
     contracts.check_learner(learner)
     contracts.check_kind("problem", problem)
@@ -124,6 +145,7 @@ def play(
         raise ValueError("probes: the name 'regret' is taken; allowed: any other")
     if about is None:
         about = {"learner": describe(learner), "problem": describe(problem)}
+    # "auto" is resolved once for the whole run, because the result depends on the kind of the device.
     device = pick_device(device, len(trials), *contracts.declared_size(problem))
     rounds = recorded_rounds(horizon, record)
     about = {
@@ -152,16 +174,16 @@ def play(
 
 
 class _Recorder:
-    """What is recorded.
+    """Recorder of regret, probes and run time.
 
     Attributes:
-        running: running reductions, (name, function, reduction), which see every round.
-        next: the round to be recorded next, counted from 1; the last is always recorded.
-        sums: name -> R (x k), everything that accumulates: running reductions so far, and the cumulative "regret", to which the loop
-            adds. Every other number comes with ``add``.
+        running: running reductions, (name, function, reduction), which are updated in every round.
+        next: the next round to record, counted from 1; the last round is always recorded.
+        sums: name -> R (x k), the accumulated quantities: the running reductions and the cumulative "regret". The loop updates
+            "regret" itself; ``add`` computes all other quantities.
         series: name -> R x T' (x k), filled from the left.
         final: name -> R (x k), from the last round.
-        seconds: T'.
+        seconds: T', cumulative run time.
     """
 
     def __init__(self, rounds: np.ndarray, probes: dict[str, Probe], trials: int, device: str):
@@ -178,21 +200,23 @@ class _Recorder:
         self.follow(0)
 
     def follow(self, t: int) -> None:
-        """Go on after ``t`` rounds."""
+        """Set the position after ``t`` rounds."""
         self.place = int(np.searchsorted(self.rounds, t, side="right"))
         self.next = int(self.rounds[self.place]) if self.place < len(self.rounds) else -1
 
     def add(self, seen: Round, clock: float) -> None:
-        """Reduce what runs along; in a round to be recorded write a column; after the last round the final values.
+        """Update the running reductions, and record the round if it is due.
+
+        A recorded round fills one column of the series. The last round also sets the final values.
 
         Raises:
-            ValueError: a probe's first value has neither a row a trial nor one for all.
+            ValueError: a probe's first value has neither one row per trial nor a single row for all trials.
         """
         for name, of, reduce in self.running:
             value, so_far = of(seen), self.sums.get(name)
             if so_far is None:
                 value = self._rows(name, value)
-            value = value.to(torch.float64)  # booleans are counted
+            value = value.to(torch.float64)  # so that the sum of a Boolean counts rounds
             self.sums[name] = value if so_far is None else reduce(so_far, value)
         if seen.t + 1 != self.next:
             return
@@ -206,7 +230,7 @@ class _Recorder:
         self.follow(self.next)
 
     def _rows(self, name: str, value: Any) -> Tensor:
-        """A probe's value with a row a trial; where the trials share one, it is each one's."""
+        """Return a probe's value with one row per trial; a single row is repeated for all trials."""
         if not isinstance(value, Tensor) or value.dim() < 1 or len(value) not in (1, self.trials):
             allowed = f"a tensor with {self.trials} rows, one a trial, or 1"
             raise ValueError(f"probes[{name!r}] returns {short_repr(value)}; allowed: {allowed}")
@@ -221,13 +245,14 @@ class _Recorder:
 
 
 class _Checkpoint:
-    """What is kept for resuming: the last sound moment, all of which belongs together, and its file, if there is one.
+    """Checkpoint: a consistent snapshot of the last valid round, and its file, if there is one.
 
     Attributes:
-        state: the learner's, before round ``t``.
-        t: rounds played.
-        clock: seconds of ``select`` and ``update`` so far.
-        sums: what had accumulated. Series may be further on: what they hold of later rounds is written again.
+        state: state of the learner before round ``t`` (counted from 0).
+        t: number of rounds played.
+        clock: cumulative run time of ``select`` and ``update`` in seconds.
+        sums: accumulated quantities after ``t`` rounds. The recorded series may extend beyond ``t``; a resumed run overwrites these
+            entries.
     """
 
     def __init__(
@@ -240,14 +265,14 @@ class _Checkpoint:
         self.digest = hashlib.sha256(key.encode()).hexdigest()
 
     def keep(self, state: Any, t: int, clock: float, sums: dict[str, Tensor]) -> None:
-        """Remember this moment."""
-        # the loop replaces entries of ``sums``, so that a copy stays as it is
+        """Take a snapshot after ``t`` rounds."""
+        # A shallow copy suffices, because the loop replaces entries of ``sums`` and never modifies a tensor.
         self.state, self.t, self.clock, self.sums = state, t, clock, dict(sums)
 
     def save(self, records: _Recorder) -> None:
-        """Write the moment and what was recorded, whole or not at all; nothing to do without a file.
+        """Write the snapshot and the recorded series to the file, if there is one, in one atomic step.
 
-        A full disk is no reason to lose the run: it goes on, with one warning.
+        A full disk does not stop the run: it continues with one warning.
         """
         if self.file is None:
             return
@@ -268,13 +293,14 @@ class _Checkpoint:
             self.warned = True
 
     def resume(self, records: _Recorder) -> None:
-        """Go to the moment in the file, if there is one.
+        """Restore the snapshot in the file, if there is one.
 
         Raises:
-            ValueError: the file of another run, or a damaged one.
+            ValueError: the file belongs to another run, or is damaged.
         """
         if self.file is None or not os.path.exists(self.file):
             return
+        # The digest identifies the run. Without it, a file of another run could be resumed silently.
         name, raw = f"checkpoint={str(self.file)!r}", Path(self.file).read_bytes()
         try:
             head, arrays = parse_npz(raw)
@@ -288,7 +314,7 @@ class _Checkpoint:
             state = unpack(self.state, arrays, head["plain"], device=self.device) if ours else None
         except MemoryError:
             raise
-        except Exception as error:  # a flipped byte makes them raise all sorts
+        except Exception as error:  # a flipped byte may cause many kinds of errors
             why, allowed = f"{type(error).__name__}: {error}", "a whole file, or a new name"
             raise ValueError(f"{name} is damaged ({why}); allowed: {allowed}") from error
         if not ours:
@@ -300,7 +326,7 @@ class _Checkpoint:
 
 
 class _Run:
-    """The rounds themselves, from where they begin or go on to the last."""
+    """The loop over rounds, from the first round or a checkpoint to the last."""
 
     def __init__(
         self,
@@ -315,14 +341,15 @@ class _Run:
     ):
         self.learner, self.problem, self.horizon, self.trials = learner, problem, horizon, trials
         self.streams, self.device, self.records, self.kept = streams, device, records, kept
-        self.unheard: list[Tensor] = []  # feedback on a device, looked at together
+        self.unheard: list[Tensor] = []  # feedback on a GPU that is not checked yet
         R, first, tkwargs = len(trials), streams.at(-1), {"dtype": torch.float64, "device": device}
         self.instance = problem.init(R, horizon, first, **tkwargs)
         context = problem.context(self.instance, 0)
         contracts.check_context(context, R)
         contracts.call_optional(learner, "validate", context, None, None)
-        # of a learner that counts by index
+        # A learner that identifies arms by index requires the same arms in all rounds.
         self.arms = context if contracts.tags_of(learner).fixed_arms else None
+        # The snapshot of round 0 is needed even without a file, because `resume` takes the classes from it.
         kept.keep(learner.init(R, context, horizon, first, **tkwargs), 0, 0.0, records.sums)
         kept.resume(records)
 
@@ -345,6 +372,7 @@ class _Run:
             context = problem.context(instance, t)
             if arms is not None and context is not arms:
                 self.refuse_other(context, t)
+            # Only `select` and `update` are timed; the problem, the probes and the checks are not.
             a = now()
             choice = learner.select(state, context, draw)
             b = now()
@@ -355,7 +383,8 @@ class _Run:
             if t == begin:
                 contracts.check_response(problem, answer, action, wants)
             feedback, gap = answer
-            if not on_host:  # looking is slow there: it is done later
+            # On a GPU a check in every round would force a synchronization, so it is done in blocks.
+            if not on_host:
                 self.unheard.append(feedback)
             elif not math.isfinite(feedback.sum().item()):
                 self.kept.keep(state, t, clock, records.sums)
@@ -374,19 +403,20 @@ class _Run:
                 self.look(state, t + 1, clock)
                 if d > due:
                     self.kept.save(records)
-                    # from here, lest a save of more than ``every`` seconds follow every round
+                    # The period starts after the save. Otherwise a save that takes more than ``every``
+                    # seconds would be repeated after every round.
                     due = now() + every
             if d > tell:
                 progress(t + 1, horizon, clock)
                 tell = now() + pulse
 
     def now(self) -> float:
-        """Seconds on a device that has done its work."""
+        """Return the time in seconds after waiting for the device."""
         synchronize(self.device)
         return time.perf_counter()
 
     def refuse_other(self, arms: Tensor, t: int) -> None:
-        """Raise if the arms of round ``t`` are others than the first, which the learner has counted by index."""
+        """Raise ValueError if the arms of round ``t`` differ from the first ones, because the learner identifies arms by index."""
         if self.device != "meta" and not torch.equal(arms, self.arms):
             learner, problem = (type(x).__name__ for x in (self.learner, self.problem))
             raise ValueError(
@@ -395,7 +425,10 @@ class _Run:
             )
 
     def look(self, state: Any, t: int, clock: float) -> None:
-        """Keep the moment after ``t`` rounds, unless it is unsound: that is not what a checkpoint resumes from."""
+        """Check the feedback and the learner's report, then take a snapshot after ``t`` rounds.
+
+        An invalid state raises an error before the snapshot, so that a checkpoint never resumes from it.
+        """
         if self.unheard:
             self.refuse(self.unheard, t)
             self.unheard = []
@@ -409,7 +442,7 @@ class _Run:
         self.kept.keep(state, t, clock, self.records.sums)
 
     def refuse(self, feedback: list[Tensor], t: int) -> None:
-        """Raise if feedback of the rounds up to ``t``, counted from 1, is not finite; the moment last kept is saved."""
+        """Raise ValueError if the feedback of a round up to ``t`` (counted from 1) is not finite, after saving the last snapshot."""
         bad = torch.stack([~f.isfinite().reshape(len(f), -1).all(-1) for f in feedback])
         if self.device == "meta" or not bool(bad.any()):
             return

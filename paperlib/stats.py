@@ -1,8 +1,9 @@
-"""Intervals over trials.
+"""Confidence intervals and tests over trials.
 
-Shapes: R trials lead, T' recorded rounds. Whole trials are the unit: a learner's curve is resampled as a
-whole, and learners that shared their noise are resampled together. Sources: Clopper & Pearson (1934),
-Efron & Tibshirani (1993, ch. 13: percentile intervals), Holm (1979), Wilcoxon (1945).
+The unit of resampling is the whole trial. A learner's curve is resampled as a whole, and learners with common noise are
+resampled together. Shapes: the leading dimension is R, the number of trials; T' is the number of recorded rounds.
+
+Sources: Clopper & Pearson (1934), Efron & Tibshirani (1993, ch. 13: percentile intervals), Holm (1979), Wilcoxon (1945).
 """
 
 import math
@@ -11,12 +12,21 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-LEVEL = 0.95
-RESAMPLES = 10_000
+LEVEL = 0.95  # default confidence level
+RESAMPLES = 10_000  # default number of bootstrap resamples
 
 
 class Interval(NamedTuple):
-    """An estimate with its interval; ``method`` says what it is and how it was found."""
+    """Estimate with its confidence interval; ``method`` names the quantity and the method.
+
+    Examples:
+        >>> from paperlib.stats import mean
+        >>> interval = mean([1.0, 2.0, 3.0, 4.0])
+        >>> interval.method
+        'mean, 95 % t-interval over trials'
+        >>> print(f"{interval.estimate:.2f} [{interval.low:.2f}, {interval.high:.2f}]")
+        2.50 [0.45, 4.55]
+    """
 
     estimate: float
     low: float
@@ -26,7 +36,7 @@ class Interval(NamedTuple):
 
 
 class Band(NamedTuple):
-    """Pointwise intervals along a curve, each of T' numbers."""
+    """Pointwise confidence intervals along a curve; each array has T' entries."""
 
     estimate: np.ndarray
     low: np.ndarray
@@ -35,21 +45,21 @@ class Band(NamedTuple):
 
 
 class Test(NamedTuple):
-    """A one-sided test, and the same test of the opposite."""
+    """One-sided test together with the test of the opposite alternative."""
 
-    __test__ = False  # no test case of pytest's
-    statistic: float  # median of the values tested
-    p: float  # evidence for "above zero": small when it holds
-    opposite: float  # evidence for "below zero"
+    __test__ = False  # so that pytest does not collect this class
+    statistic: float  # median of the tested values
+    p: float  # p-value for the alternative "above zero"
+    opposite: float  # p-value for the alternative "below zero"
     n: int
     method: str
 
 
 def _trials(name: str, x, least: int = 1) -> np.ndarray:
-    """``x`` as floats with trials in front.
+    """Return ``x`` as a float array whose leading dimension is the trials.
 
     Raises:
-        ValueError: fewer than ``smallest`` trials, or NaN.
+        ValueError: fewer than ``least`` trials, or NaN.
     """
     x = np.asarray(x, float)
     if x.ndim < 1 or len(x) < least or np.isnan(x).any():
@@ -58,14 +68,14 @@ def _trials(name: str, x, least: int = 1) -> np.ndarray:
 
 
 def _common(a, b) -> tuple[np.ndarray, np.ndarray]:
-    """The first trials that both have: they heard the same noise."""
+    """Return the first trials, which ``a`` and ``b`` have in common; they had the same noise."""
     a, b = _trials("a", a), _trials("b", b)
     n = min(len(a), len(b))
     return a[:n], b[:n]
 
 
 def _half(x: np.ndarray, level: float) -> np.ndarray:
-    """Half width of the t-interval of the mean over the first axis; infinite for a single trial."""
+    """Return the half width of the t-interval of the mean over the first axis; infinite for a single trial."""
     n = len(x)
     if n < 2:
         return np.full(x.shape[1:], math.inf)
@@ -77,7 +87,14 @@ def _percent(level: float) -> str:
 
 
 def mean(x, level: float = LEVEL) -> Interval:
-    """Mean over trials with a t-interval. ``x``: R."""
+    """Return the mean over trials with a t-interval. ``x``: R.
+
+    Examples:
+        >>> from paperlib.stats import mean
+        >>> interval = mean([1.0, 2.0, 3.0, 4.0])
+        >>> print(f"{interval.estimate:.2f} [{interval.low:.2f}, {interval.high:.2f}]")
+        2.50 [0.45, 4.55]
+    """
     x = _trials("x", x)
     center, half = float(x.mean()), float(_half(x, level))
     method = f"mean, {_percent(level)} t-interval over trials"
@@ -85,35 +102,56 @@ def mean(x, level: float = LEVEL) -> Interval:
 
 
 def paired_difference(a, b, level: float = LEVEL) -> Interval:
-    """Mean of a - b over the trials both have, with a t-interval. ``a``, ``b``: R each."""
+    """Return the mean of a - b over the common trials with a t-interval.
+
+    Args:
+        a, b: R each. If one has more trials, its first ones are used.
+
+    Examples:
+        >>> from paperlib.stats import paired_difference
+        >>> interval = paired_difference([3.0, 5.0, 7.0], [1.0, 2.0, 6.0])
+        >>> print(f"{interval.estimate:.2f} [{interval.low:.2f}, {interval.high:.2f}]")
+        2.00 [-0.48, 4.48]
+    """
     a, b = _common(a, b)
     method = f"mean difference, {_percent(level)} t-interval over paired trials"
     return mean(a - b, level)._replace(method=method)
 
 
 def band(curves, level: float = LEVEL) -> Band:
-    """Mean curve with pointwise t-intervals over trials. ``curves``: R x T'."""
+    """Return the mean curve with pointwise t-intervals over trials. ``curves``: R x T'.
+
+    Examples:
+        >>> from paperlib.stats import band
+        >>> curves = [[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]]
+        >>> band(curves).estimate.tolist()
+        [2.0, 3.0, 4.0]
+    """
     curves = _trials("curves", curves)
     center, half = curves.mean(0), _half(curves, level)
     return Band(center, center - half, center + half, len(curves))
 
 
 def _unbounded(of: str, n: int, low: float = -math.inf) -> Interval:
-    """The interval of a statistic that does not exist for these trials, such as the logarithm of a mean below 0: it decides nothing."""
+    """Return an unbounded interval, which is inconclusive, for a statistic that does not exist.
+
+    For example, the logarithm of a mean below 0 does not exist.
+    """
     return Interval(math.inf, low, math.inf, n, f"{of}, unbounded, because it does not exist")
 
 
 def _resamples(n: int, seed: int, resamples: int) -> np.ndarray:
-    """B x n trial numbers drawn with replacement; a pure function of the arguments."""
+    """Return B x n trial numbers drawn with replacement; a pure function of the arguments."""
     return np.random.default_rng(seed).integers(0, n, (resamples, n))
 
 
 def _bootstrapped(
     estimate: float, values: np.ndarray, n: int, of: str, level: float, over: str = "trials"
 ) -> Interval:
-    """The estimate of ``n`` trials with the percentiles of its ``values`` in the resamples."""
+    """Return the estimate of ``n`` trials with percentiles of the ``values`` in the resamples."""
     shares = [(1 - level) / 2, (1 + level) / 2]
-    if np.isinf(values).any():  # no interpolation between infinities
+    # np.quantile interpolates, which is undefined between infinities; order statistics are not.
+    if np.isinf(values).any():
         low, high = (np.sort(values)[math.ceil(share * len(values)) - 1] for share in shares)
     else:
         low, high = np.quantile(values, shares)
@@ -133,17 +171,23 @@ def ratio(
 ) -> Interval:
     """Return the ratio of the means of a and b with a bootstrap percentile interval.
 
-    The trials that both have are resampled for both at once. Single values of b may be 0; where a resample's are all
-    0 its ratio is infinite. Where b has values below 0, or nothing but 0, the rule is Fieller's: a denominator that may be 0 leaves
-    the ratio unbounded. A resample whose mean of b is not above 0 then counts at both ends of the interval, so that both are
-    infinite if more than (1 - level) / 2 of the resamples are such.
+    The common trials are resampled jointly. Single values of b may be 0. If all values of b in a resample are 0, its ratio is
+    infinite. If b has a value below 0, or all its values are 0, the rule follows Fieller: a denominator that may be 0 leaves
+    the ratio unbounded. A resample whose mean of b is not above 0 then counts at both ends of the interval. Therefore both ends
+    are infinite if the fraction of such resamples exceeds (1 - level) / 2.
 
     Args:
         a, b: R each.
-        of, over: what they are, in words.
+        of, over: names of the quantity and of the trials, for ``method``.
 
     Raises:
         ValueError: a value of a that is not finite.
+
+    Examples:
+        >>> from paperlib.stats import ratio
+        >>> interval = ratio([2.0, 4.0, 6.0], [1.0, 2.0, 3.0])
+        >>> print(f"{interval.estimate:.2f} [{interval.low:.2f}, {interval.high:.2f}]")
+        2.00 [2.00, 2.00]
     """
     a, b = _common(a, b)
     if not np.isfinite(a).all():
@@ -163,18 +207,27 @@ def ratio(
 def bootstrap(
     x, statistic, *, of: str, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL
 ) -> Interval:
-    """A function of the mean over trials with a bootstrap percentile interval.
+    """Return a function of the mean over trials with a bootstrap percentile interval.
 
     Args:
         x: R x k.
-        statistic: maps means, ... x k, to numbers, ...; resamples for which it is not finite are left out. Where it is not finite
-            for the trials themselves, the interval is unbounded.
-        of: what it is, in words.
+        statistic: maps means, ... x k, to numbers, .... Resamples for which it is not finite are omitted. If it is not finite for
+            the trials themselves, the interval is unbounded.
+        of: name of the statistic, for ``method``.
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.stats import bootstrap
+        >>> scores = [[1.0, 4.0], [3.0, 6.0], [2.0, 8.0]]
+        >>> interval = bootstrap(scores, lambda means: means[..., 1] - means[..., 0], of="difference")
+        >>> print(f"{interval.estimate:.2f}", interval.n)
+        4.00 3
     """
     x = _trials("x", x)
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = statistic(x.mean(0))
         values = statistic(x[_resamples(len(x), seed, resamples)].mean(1))
+    # With a non-finite estimate no percentile is meaningful, so the interval is unbounded.
     if not np.isfinite(estimate):
         return _unbounded(of, len(x))
     return _bootstrapped(estimate, values[np.isfinite(values)], len(x), of, level)
@@ -193,9 +246,15 @@ def bootstrap_mean(
 
     Args:
         x: R.
-        of: what it is, in words.
-        bounds: of a single value, such as (0, 1) of a share. A bootstrap of equal values would have no width, and they get
-            the exact interval in its place.
+        of: name of the quantity, for ``method``.
+        bounds: lower and upper bound of a single value, for example (0, 1) for a fraction. If all values are equal, the
+            bootstrap interval would have width 0; with bounds the result is the exact interval of ``constant_mean``.
+
+    Examples:
+        >>> from paperlib.stats import bootstrap_mean
+        >>> interval = bootstrap_mean([1.0] * 10, bounds=(0.0, 1.0))
+        >>> print(f"{interval.estimate:.2f} [{interval.low:.2f}, {interval.high:.2f}]")
+        1.00 [0.69, 1.00]
     """
     values = _trials("x", x)
     if bounds is not None and (values == values[0]).all():
@@ -206,10 +265,10 @@ def bootstrap_mean(
 def constant_mean(
     value: float, n: int, bounds: tuple[float, float], *, of: str = "mean", level: float = LEVEL
 ) -> Interval:
-    """Return the exact interval of a mean of which ``n`` trials all gave the same ``value``.
+    """Return the exact interval of a mean if all ``n`` trials gave the same ``value``.
 
-    By Clopper and Pearson's interval for 0 of ``n``, at most a fraction q of all trials gives another value. Those trials move the mean
-    by at most q times the distance to either bound. For the bounds (0, 1) and the value 1 it is the interval of ``n`` successes.
+    By the Clopper-Pearson interval for 0 of ``n``, at most a fraction q of all trials has another value. These trials shift the mean
+    by at most q times the distance to either bound. For example, with bounds (0, 1) and value 1 it is the interval of ``n`` successes.
     """
     low, high = bounds
     if not low <= value <= high:
@@ -220,9 +279,15 @@ def constant_mean(
 
 
 def geometric_ratio(a, b, level: float = LEVEL) -> Interval:
-    """Geometric mean of a / b over the trials both have, with the t-interval of the mean logarithm. ``a``, ``b``: R each.
+    """Return the geometric mean of a / b over the common trials, with the t-interval of the mean logarithm. ``a``, ``b``: R each.
 
-    A value that is not above 0 has no logarithm: the interval is then from 0 to infinity.
+    If a value is not above 0, its logarithm does not exist. The interval then extends from 0 to infinity.
+
+    Examples:
+        >>> from paperlib.stats import geometric_ratio
+        >>> interval = geometric_ratio([2.0, 8.0], [1.0, 1.0])
+        >>> print(f"{interval.estimate:.2f}")
+        4.00
     """
     a, b = _common(a, b)
     if not ((a > 0).all() and (b > 0).all()):
@@ -233,7 +298,13 @@ def geometric_ratio(a, b, level: float = LEVEL) -> Interval:
 
 
 def rank_correlations(x, y) -> np.ndarray:
-    """Rank correlation (Spearman's) along the last axis, NaN where one is constant. ``x``, ``y``: ... x k, no NaN."""
+    """Return Spearman's rank correlation along the last axis, NaN where x or y is constant. ``x``, ``y``: ... x k, no NaN.
+
+    Examples:
+        >>> from paperlib.stats import rank_correlations
+        >>> print(f"{rank_correlations([1.0, 5.0, 9.0], [3.0, 2.0, 1.0]):.1f}")
+        -1.0
+    """
     from scipy.stats import rankdata  # takes a second to import
 
     ranks = [rankdata(values, axis=-1) for values in (x, y)]
@@ -243,12 +314,18 @@ def rank_correlations(x, y) -> np.ndarray:
 
 
 def smallest(intervals: dict[str, Interval]) -> Interval:
-    """The interval of the smallest: all lie above a number exactly when it does, one lies below when it does."""
+    """Return the interval of the smallest quantity; its ends are the smallest ends of all intervals.
+
+    It lies above a number exactly if all intervals do, and below a number exactly if at least one interval does.
+    """
     return _extreme(intervals, "least", min)
 
 
 def largest(intervals: dict[str, Interval]) -> Interval:
-    """The interval of the largest: all lie below a number exactly when it does, one lies above when it does."""
+    """Return the interval of the largest quantity; its ends are the largest ends of all intervals.
+
+    It lies below a number exactly if all intervals do, and above a number exactly if at least one interval does.
+    """
     return _extreme(intervals, "greatest", max)
 
 
@@ -260,7 +337,14 @@ def _extreme(intervals: dict[str, Interval], word: str, pick) -> Interval:
 
 
 def proportion(successes: int, n: int, level: float = LEVEL) -> Interval:
-    """Share of successes with the exact (Clopper-Pearson) interval."""
+    """Return the fraction of successes with the exact (Clopper-Pearson) interval.
+
+    Examples:
+        >>> from paperlib.stats import proportion
+        >>> interval = proportion(9, 10)
+        >>> print(f"{interval.estimate:.2f} [{interval.low:.2f}, {interval.high:.2f}]")
+        0.90 [0.55, 1.00]
+    """
     if not 0 <= successes <= n or n < 1:
         raise ValueError(f"successes={successes}, n={n}; allowed: 0 <= successes <= n, n >= 1")
     from scipy.stats import binomtest  # takes a second to import
@@ -271,9 +355,14 @@ def proportion(successes: int, n: int, level: float = LEVEL) -> Interval:
 
 
 def trials_needed(delta: float, level: float = LEVEL) -> int:
-    """The fewest trials of which none may fail for ``proportion``'s interval to lie at or above 1 - delta.
+    """Return the smallest n for which ``proportion(n, n)`` lies at or above 1 - delta, that is, with no failed trial.
 
-    Its lower end is then ((1 - level) / 2)^(1 / n).
+    The lower end of the interval is then ((1 - level) / 2)^(1 / n).
+
+    Examples:
+        >>> from paperlib.stats import trials_needed
+        >>> trials_needed(0.05)
+        72
     """
     if not 0 < delta < 1:
         raise ValueError(f"delta={delta}; allowed: between 0 and 1")
@@ -281,13 +370,20 @@ def trials_needed(delta: float, level: float = LEVEL) -> int:
 
 
 def slopes(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Least-squares slope of each row of ``y``, ... x T', on ``x``, T'."""
+    """Return the least-squares slope of each row of ``y``, ... x T', on ``x``, T'."""
     x = x - x.mean()
     return y @ x / (x @ x)
 
 
 def slope(x, y, level: float = LEVEL) -> Interval:
-    """Least-squares slope per trial, and its mean with a t-interval. ``x``: T'; ``y``: R x T'."""
+    """Return the mean of the least-squares slopes of the trials with a t-interval. ``x``: T'; ``y``: R x T'.
+
+    Examples:
+        >>> from paperlib.stats import slope
+        >>> interval = slope([1.0, 2.0, 3.0], [[1.0, 2.0, 3.0], [0.0, 3.0, 6.0]])
+        >>> print(f"{interval.estimate:.2f}")
+        2.00
+    """
     x, y = _trials("x", x, least=2), _trials("y", y)
     method = f"slope, {_percent(level)} t-interval over trials"
     return mean(slopes(x, np.atleast_2d(y)), level)._replace(method=method)
@@ -302,18 +398,28 @@ def growth(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Interval:
-    """Growth exponent: slope of the log of the mean curve on log t, with a bootstrap over whole trials.
+    """Return the growth exponent of the mean curve with a bootstrap over whole trials.
+
+    The exponent is the slope of the logarithm of the mean curve on log t.
 
     Args:
         rounds: T', increasing.
         curves: R x T', cumulative.
-        first: rounds before this one are left out; default a tenth of the last.
+        first: rounds before this one are omitted; the default is a tenth of the last round.
 
     Returns:
-        The interval, unbounded where the mean curve is not positive throughout.
+        The interval. It is unbounded if the mean curve is not positive in all rounds that are used.
 
     Raises:
-        ValueError: fewer than two rounds left.
+        ValueError: fewer than two rounds remain.
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.stats import growth
+        >>> rounds = np.arange(1, 101)
+        >>> curves = np.outer([1.0, 2.0, 3.0], rounds**0.5)
+        >>> print(f"{growth(rounds, curves).estimate:.2f}")
+        0.50
     """
     rounds, curves = _trials("rounds", rounds, least=2), _trials("curves", curves)
     late = rounds >= (rounds[-1] / 10 if first is None else first)
@@ -325,15 +431,26 @@ def growth(
         return _unbounded("log-log slope", R)
     counts = [np.bincount(row, minlength=R) for row in _resamples(R, seed, resamples)]
     means = np.stack(counts) @ late_curves / R
-    # a resample of trials that all stand at zero has no logarithm
+    # A resample whose mean curve is zero somewhere has no logarithm, so it is omitted.
     means = means[(means > 0).all(1)]
     estimate = slopes(x, np.log(late_curves.mean(0)))
     return _bootstrapped(estimate, slopes(x, np.log(means)), R, "log-log slope", level)
 
 
 def holm(p: dict[str, float]) -> dict[str, float]:
-    """Holm's step-down adjustment: with all p below alpha, none is false with probability >= 1 - alpha."""
+    """Return the p-values after Holm's step-down adjustment.
+
+    If you reject every hypothesis whose adjusted p-value is below alpha, no true hypothesis is rejected with probability at
+    least 1 - alpha.
+
+    Examples:
+        >>> from paperlib.stats import holm
+        >>> holm({"a": 0.25, "b": 0.125})
+        {'a': 0.25, 'b': 0.25}
+    """
     adjusted, worst = {}, 0.0
+    # The smallest p is multiplied by the number of hypotheses, the next by one fewer, and so on;
+    # the running maximum keeps the adjusted values in the order of the original ones.
     for rank, name in enumerate(sorted(p, key=p.get)):
         worst = max(worst, min(1.0, (len(p) - rank) * p[name]))
         adjusted[name] = worst
@@ -341,10 +458,17 @@ def holm(p: dict[str, float]) -> dict[str, float]:
 
 
 def wilcoxon(differences: dict[str, np.ndarray]) -> dict[str, Test]:
-    """One-sided Wilcoxon signed-rank tests of paired differences, Holm over all that are passed together.
+    """Return one-sided Wilcoxon signed-rank tests of paired differences, with Holm's adjustment over all of them.
 
-    ``differences``: name -> R, the baseline's value minus the method's. Differences that are all zero
-    are evidence of nothing (p = 1).
+    Args:
+        differences: name -> R, the baseline's value minus the method's. If all differences are zero, p = 1.
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.stats import wilcoxon
+        >>> tests = wilcoxon({"UCB": np.arange(1.0, 11.0), "greedy": np.arange(-4.0, 6.0)})
+        >>> {name: bool(test.p < 0.05) for name, test in tests.items()}
+        {'UCB': True, 'greedy': False}
     """
     from scipy.stats import wilcoxon as signed_rank  # takes a second to import
 
@@ -360,7 +484,10 @@ def wilcoxon(differences: dict[str, np.ndarray]) -> dict[str, Test]:
 
 
 def combine_tests(tests: dict[str, Test]) -> Test:
-    """All tests as one: it holds when each of them does, its opposite when one of theirs does."""
+    """Combine tests into one: ``p`` is the largest of their p-values, ``opposite`` the smallest of their opposite ones.
+
+    Therefore the combined test is significant if every test is, and its opposite if the opposite of at least one test is.
+    """
     name, worst = max(tests.items(), key=lambda item: item[1].p)
     opposite, n = min(t.opposite for t in tests.values()), min(t.n for t in tests.values())
     return Test(worst.statistic, worst.p, opposite, n, f"{worst.method}, weakest against {name}")

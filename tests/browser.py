@@ -1,4 +1,4 @@
-"""A real browser for tests: Debian's own Chromium without a window. Nothing is ever downloaded."""
+"""A real browser for tests: Debian's Chromium in headless mode. The tests never download a browser."""
 
 import contextlib
 import functools
@@ -23,7 +23,7 @@ FLAGS = (
 
 @contextlib.contextmanager
 def chromium(profile):
-    """A driver of a fresh Chromium whose user data lie in ``profile``; skips the test where there is none."""
+    """Yield a driver of a new Chromium with its user data in ``profile``; skip the test if Chromium is not installed."""
     binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not (binary and driver):
         pytest.skip(
@@ -36,7 +36,7 @@ def chromium(profile):
     for flag in (*FLAGS, f"--user-data-dir={profile}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    # With the driver's path given, Selenium Manager, which would look for one elsewhere, is not asked.
+    # With an explicit driver path, Selenium Manager does not search for a driver online.
     browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
     try:
         yield browser
@@ -51,7 +51,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 @contextlib.contextmanager
 def served(folder):
-    """Address of a folder, served on this machine alone."""
+    """Serve a folder on this machine only, and yield its address."""
     server = http.server.ThreadingHTTPServer(
         ("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder))
     )
@@ -66,7 +66,7 @@ def served(folder):
 
 
 def view(browser, width: int, dark: bool, height: int = 900) -> None:
-    """Show pages as a screen of ``width`` pixels does, light or dark."""
+    """Show pages on a screen of ``width`` pixels, in light or dark mode."""
     browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
         {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600},

@@ -1,14 +1,17 @@
-"""Which tests run, and in which order."""
+"""Selection and order of the tests."""
 
 import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FAST_NOTEBOOKS = ("00_tour", "linear_1_ellipsoid")  # the others are part of the slow suite
+FAST_NOTEBOOKS = ("00_tour", "linear_1_ellipsoid")  # the others belong to the slow suite
 
 
 def pytest_collection_modifyitems(config, items):
-    """Files with slow tests come first, so that no worker is left with them at the end. Cases that a change leaves alone are left out."""
+    """Run files with slow tests first, and omit test cases that a change does not affect.
+
+    Otherwise a worker could start a slow file when all others have finished.
+    """
     for item in items:
         if item.path.suffix == ".ipynb" and item.path.stem not in FAST_NOTEBOOKS:
             item.add_marker("slow")
@@ -21,13 +24,13 @@ def pytest_collection_modifyitems(config, items):
 
 
 def case_of(item):
-    """The case that a parametrized test is about ("glbomd.GLOC"), or None."""
+    """Return the name of the case of a parametrized test ("glbomd.GLOC"), or None."""
     given = getattr(item, "callspec", None)
     return given and given.params.get("name")
 
 
 def unaffected(changed):
-    """Cases whose learner and problem use none of the changed files."""
+    """Return the cases whose learner and problem use none of the changed files."""
     from companion.papers import paper_module, papers
     from companion.store import source_files
 

@@ -1,4 +1,4 @@
-"""The form of the code that runs on a device, on the CPU."""
+"""The code path for a GPU, executed on the CPU."""
 
 from contextlib import contextmanager
 
@@ -7,7 +7,7 @@ from paperlib.core import linalg
 
 @contextmanager
 def shortcuts(on):
-    """Within the block, ``needed``, ``may_look`` and ``light`` behave on the CPU as they do on a device (``on=False``)."""
+    """Make ``any_or_unknown``, ``can_branch_on_values`` and ``as_numpy_if_cpu`` behave as on a GPU within the block (``on=False``)."""
     before, linalg.SHORTCUTS = linalg.SHORTCUTS, on
     try:
         yield

@@ -1,7 +1,7 @@
-"""A device that is not there: tensors that say they are on CUDA and compute on the CPU, and mix with none of the CPU's.
+"""A simulated CUDA device: its tensors report CUDA as their device, compute on the CPU, and cannot be mixed with CPU tensors.
 
-As on a real one, numpy does not read them, and an operation on tensors here and there raises. A module does not follow its
-inputs there, so that BoTorch's models are not among what is tried.
+As on a real GPU, NumPy cannot read them, and an operation on tensors of both devices raises an error. A module is not moved
+to the device of its inputs. Therefore BoTorch's models are not tested here.
 """
 
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ JOINS = (torch.ops.aten.index, torch.ops.aten.index_put_, torch.ops.aten.copy_)
 
 
 class There(torch.Tensor):
-    """One of its tensors; ``held`` has the numbers."""
+    """Tensor on the simulated device; ``held`` contains the numbers."""
 
     @staticmethod
     def __new__(cls, held):
@@ -38,12 +38,13 @@ class There(torch.Tensor):
 
     @classmethod
     def __torch_function__(cls, function, types, args=(), kwargs=None):
-        # on the device of a tensor, which torch asks of its own code
+        # torch itself calls ``new_tensor`` and ``to``. The result must be on the device of the tensor.
         if function is torch.Tensor.new_tensor:
             return torch.tensor(args[1], dtype=args[0].dtype).to(THERE)
         if function is torch.Tensor.to and len(args) == 2 and isinstance(args[1], There):
             args = args[0], THERE, args[1].dtype
-        with torch._C.DisableTorchFunctionSubclass():  # which would make There of what came here
+        # Otherwise the result would be converted to There.
+        with torch._C.DisableTorchFunctionSubclass():
             return function(*args, **(kwargs or {}))
 
     @classmethod
@@ -52,12 +53,12 @@ class There(torch.Tensor):
 
 
 def _run(function, args, kwargs):
-    """Compute on the numbers held; the results are where the tensors were, or where ``device`` says."""
+    """Compute on the numbers. The results are on the device of the inputs, or on ``device`` if it is given."""
     given = [x for x in tree_iter((args, kwargs)) if isinstance(x, torch.Tensor)]
     there = any(isinstance(x, There) for x in given)
     moves = function.overloadpacket is torch.ops.aten._to_copy
     device = kwargs.get("device")
-    # a number's tensor may join, as on a real device, and an index
+    # As on a real device, a tensor without dimensions or an index may be on the CPU.
     joins = function.overloadpacket in JOINS
     if there and not joins and any(x.dim() and not isinstance(x, There) for x in given):
         raise RuntimeError(f"{function}: expected all tensors to be on the same device")
@@ -69,13 +70,13 @@ def _run(function, args, kwargs):
     out = function(*args, **kwargs)
     if moves and not there:
         return out
-    # what was written in place is the same tensor
+    # An in-place operation must return the same tensor object.
     wrap = lambda x: own[id(x)] if id(x) in own else There(x)
     return tree_map_only(torch.Tensor, wrap, out) if there else out
 
 
 class _Elsewhere(TorchDispatchMode):
-    """Tensors made for the device, or moved to it, are its own."""
+    """Mode in which tensors that are created on the device, or moved to it, are of type ``There``."""
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         return _run(function, args, kwargs or {})
@@ -91,12 +92,12 @@ def _through_the_host(make):
 
 @contextmanager
 def elsewhere():
-    """Within the block there is a CUDA device."""
+    """Simulate a CUDA device within the block."""
     with pytest.MonkeyPatch.context() as patch, _Elsewhere():
         patch.setattr(torch.cuda, "_lazy_init", lambda: None)
         patch.setattr(torch.cuda, "is_available", lambda: True)
         patch.setattr(torch.cuda, "device_count", lambda: 1)
         patch.setattr(torch.cuda, "current_device", lambda: 0)
-        for name in ("tensor", "as_tensor"):  # they ask for memory beside the mode
+        for name in ("tensor", "as_tensor"):  # these two functions bypass the dispatch mode
             patch.setattr(torch, name, _through_the_host(getattr(torch, name)))
         yield THERE

@@ -11,7 +11,7 @@ TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 
 
 def packings(trials, n, rows, seed=0, most=20_000):
-    """{x: 0 <= x <= 1, A x <= 1}, another A in each trial."""
+    """Return sets {x: 0 <= x <= 1, A x <= 1} with a different A in each trial."""
     A = np.random.default_rng(seed).random((trials, rows, n))
     axes = np.broadcast_to(np.eye(n), (trials, n, n))
     C = np.concatenate([-axes, axes, A], 1)
@@ -24,7 +24,7 @@ def packings(trials, n, rows, seed=0, most=20_000):
 
 
 def l1_oracle(c):
-    """argmin over the l1 ball of <c, .>."""
+    """Return argmin <c, x> over the l1 ball."""
     x = np.zeros(len(c))
     i = np.abs(c).argmax()
     x[i] = -np.sign(c[i])

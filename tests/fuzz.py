@@ -1,7 +1,7 @@
-"""Random calls with good and evil values, for ``test_fuzz``: what is called, with what, and what has to come of it.
+"""Random calls with valid and invalid values, for ``test_fuzz``.
 
-Each call works, with finite numbers in all that it hands back, or raises ValueError or TypeError whose text names an
-argument that was changed.
+Each call must succeed with finite numbers in all results, or raise ValueError or TypeError with the name of a changed
+argument in its message.
 """
 
 import dataclasses
@@ -56,7 +56,7 @@ TRIALS, HORIZON = 3, 4
 HUGE = 10**400
 double = lambda *values, **options: torch.tensor(values, dtype=torch.float64, **options)
 
-# What settings of numbers are given; also what is allowed, for formulas still have to give numbers.
+# Values for numerical settings. They include extreme valid values, because formulas must then return numbers.
 NUMBERS = [
     *(0, 1, 2, 3, 0.0, -0.0, 0.1, 0.5, 1.0, 2.5, 1e-3, 1e-6, 1e-9, 1e-12, 1e-16, 1e-20, 1e-30),
     *(10.0, 50.0, 69.0, 80.0, 300.0, 700.0, 1e3, 1e6, 1e10, 1e15, 1e20, 1e30, 2**40, 10**25),
@@ -93,7 +93,7 @@ OTHERS = [
 
 
 class Subject(NamedTuple):
-    """What is called: ``make(**given)`` with some of the arguments changed, and then ``use`` of what that made."""
+    """Tested call: ``make(**given)`` with some arguments changed, and then ``use`` on the result."""
 
     make: Callable
     given: dict[str, Any]
@@ -101,7 +101,7 @@ class Subject(NamedTuple):
 
 
 def sound(tree: Any, what: str) -> None:
-    """No NaN in it."""
+    """Assert that no leaf of the tree is NaN."""
     for path, leaf in list_leaves(tree, what):
         value = leaf.view if isinstance(leaf, Rows) else leaf
         if isinstance(value, torch.Tensor) and value.is_floating_point():
@@ -111,13 +111,13 @@ def sound(tree: Any, what: str) -> None:
 
 
 def finite(values: Any, what: str) -> None:
-    """All of it finite."""
+    """Assert that all values are finite."""
     assert np.isfinite(np.asarray(values, float)).all(), f"{what} is not finite"
 
 
 @contextmanager
 def watched(learner: Any):
-    """Whatever is compared to choose an arm is a number; those never played may have an infinite index."""
+    """Assert that every index of an arm is not NaN, and not infinite except for arms of UCB1 that were never pulled."""
     most, argmost = torch.Tensor.amax, torch.Tensor.argmax
 
     def looked(function):
@@ -136,7 +136,7 @@ def watched(learner: Any):
 
 
 def rounds(learner: Any, problem: Any) -> None:
-    """A few rounds, as ``play`` plays them, with a look at everything."""
+    """Run a few rounds as ``play`` does, with a check of all results."""
     learner = select_trials(learner, range(TRIALS), TRIALS, "learner")
     problem = select_trials(problem, range(TRIALS), TRIALS, "problem")
     streams = Streams(0, range(TRIALS))
@@ -165,7 +165,7 @@ def rounds(learner: Any, problem: Any) -> None:
 
 
 def dialogue(user: AskTell) -> None:
-    """Ask and tell, a few times."""
+    """Call ask and tell a few times."""
     gradient = user.learner.wants == "gradient"
     for reward in (1.0, 0.0, 1.0):
         action = user.ask()
@@ -176,7 +176,7 @@ def dialogue(user: AskTell) -> None:
 
 
 def search(user: Search) -> None:
-    """Ask for one, for a batch, and for the posterior."""
+    """Ask for a single action, for a batch, and for the posterior."""
     for reward in (1.0, -1.0):
         user.tell(user.ask(), reward)
     finite(user.ask(batch=2), "batch")
@@ -186,7 +186,7 @@ def search(user: Search) -> None:
 
 
 def descent(user: Descent) -> None:
-    """Ask, tell, and look at the center."""
+    """Call ask and tell, and check the center."""
     for loss in (1.0, -2.0, 0.0, 0.5):
         finite(user.ask(), "action")
         user.tell(loss)
@@ -195,7 +195,7 @@ def descent(user: Descent) -> None:
 
 
 def convex(cset: Any) -> None:
-    """The oracle and the projection, near and far."""
+    """Call the oracle and the projection with points inside and far outside."""
     far = torch.linspace(-1.0, 2.0, cset.dim, dtype=torch.float64).unsqueeze(0)
     for z in (far, 1e3 * far, 0 * far):
         finite(cset.lmo(z), "lmo"), finite(cset.to_native(z), "to_native")
@@ -209,7 +209,7 @@ SMALL = RKHS(arms=12, dim=1, gamma=5.0, norm=2.0, noise=0.3)
 RADIUS = Confidence(0.3, 2.0)
 BOX = (np.vstack([np.eye(2), -np.eye(2)]), np.ones(4))
 DISK = lambda c: -c / max(float(np.linalg.norm(c)), 1e-300)
-TINY = {  # in place of the cases' problems, to be quick
+TINY = {  # replaces the problems of the test cases, to save run time
     SphereArms: SphereArms(norm=2.0, dim=3, arms=4),
     RKHS: SMALL,
     LinearArms: LinearArms(arms=6, dim=3),
@@ -217,12 +217,12 @@ TINY = {  # in place of the cases' problems, to be quick
 
 
 def fields(x: Any) -> dict[str, Any]:
-    """The arguments of a dataclass, as they are."""
+    """Return the constructor arguments of a dataclass."""
     return {f.name: getattr(x, f.name) for f in dataclasses.fields(x) if f.init}
 
 
 def told(learner: Any, context: Any) -> Callable:
-    """Feedback and actions of any kind."""
+    """Return a function that passes arbitrary feedback and actions to a learner."""
 
     def speak(action=0, feedback=1.0, arms=context):
         user = AskTell(learner, context)
@@ -236,7 +236,7 @@ def told(learner: Any, context: Any) -> Callable:
 
 
 def subjects() -> list[Subject]:
-    """Every learner of the papers' cases; problems, kernels, links and sets; ask and tell."""
+    """Return all subjects: the learners of the papers' cases, problems, kernels, links, sets and ask/tell."""
     found = []
     for paper in papers():
         for case in paper_module(paper, "cases").CASES.values():
@@ -352,7 +352,7 @@ def subjects() -> list[Subject]:
 
 
 def bend(rng: np.random.Generator, given: dict[str, Any]) -> dict[str, Any]:
-    """Some of the arguments with other values, most of the kind that they are."""
+    """Return some arguments with other values, most of them of the same type."""
     names = rng.permutation(sorted(given))[: rng.choice([1, 2, 3], p=[0.6, 0.25, 0.15])]
     changed = {}
     for name in map(str, names):
@@ -370,7 +370,7 @@ def bend(rng: np.random.Generator, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def spoiled(rng: np.random.Generator, own: Any) -> Any:
-    """Numbers in the shape of others, one of them changed, or in another kind."""
+    """Return an array of the same shape with one entry changed, or of another type."""
     if rng.random() < 0.2:
         return own * float(10 ** rng.uniform(-30, 30))
     values = np.array(own.tolist(), dtype=object)
@@ -379,7 +379,7 @@ def spoiled(rng: np.random.Generator, own: Any) -> Any:
 
 
 def nested(values: dict[str, Any]) -> set[str]:
-    """Names of arguments, and of the settings within them."""
+    """Return the names of arguments, and of the settings within them."""
     alias = {"context": "arms", "arms": "context", "feedback": "reward", "base": "arms"}
     known = set(values) | {alias[name] for name in values if name in alias}
     for value in values.values():
@@ -389,10 +389,10 @@ def nested(values: dict[str, Any]) -> set[str]:
 
 
 def call(subject: Subject, changed: dict[str, Any]) -> str | None:
-    """What went wrong, or None."""
+    """Return a description of the fault, or None."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        warnings.simplefilter("error", RuntimeWarning)  # numpy's, of what over- or underflows
+        warnings.simplefilter("error", RuntimeWarning)  # NumPy warns of overflow and underflow
         try:
             subject.use(subject.make(**subject.given | changed))
         except (ValueError, TypeError) as error:
@@ -400,13 +400,13 @@ def call(subject: Subject, changed: dict[str, Any]) -> str | None:
             return None if words & nested(changed) else f"names nothing: {error}"
         except Exception as error:
             if isinstance(error, RuntimeError) and "lmo: its set" in str(error):
-                return None  # what ``oracle_set`` says of a ball that does not fit
+                return None  # ``oracle_set`` raises it for a ball that does not fit
             return f"{type(error).__name__}: {' '.join(map(short_repr, error.args))}"
     return None
 
 
 def calls(count: int, seed: int) -> list[tuple[str, dict[str, str], str]]:
-    """What went wrong in ``count`` random calls: what was called, with which changes, and what it said."""
+    """Return the faults of ``count`` random calls: the subject, the changed arguments and the description."""
     rng, every, wrong = np.random.default_rng(seed), subjects(), []
     for _ in range(count):
         subject = every[rng.integers(len(every))]

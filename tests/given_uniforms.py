@@ -1,4 +1,4 @@
-"""A bandit problem of glbomd whose reward uniforms are given, so that a run repeats the numbers of public code."""
+"""Bandit problem of glbomd with given uniforms for the rewards, so that a run reproduces the numbers of public code."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from paperlib.core.linalg import take_mean
 
 @frozen_dataclass(eq=False)
 class GivenUniforms:
-    """The problem with ``uniforms``, trials x rounds in [0, 1); row i is that of trial i of the run."""
+    """The problem with ``uniforms``, trials x rounds in [0, 1); row i belongs to trial i of the run."""
 
     problem: Any
     uniforms: Tensor

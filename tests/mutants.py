@@ -1,6 +1,6 @@
-"""Make the changes of ``mutants.toml`` to a copy of the code, one at a time, and print which of them the tests catch.
+"""Apply the changes of ``mutants.toml`` to a copy of the code, one at a time, and print the ones that the tests detect.
 
-A change that every test passes shows that no test depends on the formula any more. The checkout itself is never edited.
+If every test passes with a change, no test depends on the formula. The repository itself is never edited.
 
     python tests/mutants.py [--paper goucb] [--only "part of the description"]
 """
@@ -30,7 +30,8 @@ SLOW = (
     "hypothesis",
     "pytest",
 )
-OUTCOMES = {0: "survived", 1: "caught"}  # by pytest's exit status; with any other no test was run
+# Outcomes by pytest's exit status; any other status means that no test was run.
+OUTCOMES = {0: "survived", 1: "caught"}
 
 
 def mutants() -> list[dict]:
@@ -39,19 +40,19 @@ def mutants() -> list[dict]:
 
 
 def copy_to(folder: Path) -> None:
-    """Copy the two packages and the tests; the other files that tests read are links."""
+    """Copy the two packages and the tests; link the other files that tests read."""
     for name in (*PACKAGES, "tests"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in LINKED:
         (folder / name).symlink_to(ROOT / name)
-    # Bytecode is compared with its source by time and size otherwise, and a change may leave both as they were.
+    # By default Python compares bytecode with its source by time and size, and a change may alter neither.
     by_hash = py_compile.PycInvalidationMode.CHECKED_HASH
     for name in PACKAGES:
         compileall.compile_dir(folder / name, quiet=1, invalidation_mode=by_hash)
 
 
 def run_tests(tests: list[str], folder: Path) -> None:
-    """Run the tests in the copy, without output, and exit with pytest's status."""
+    """Run the tests in the copy without output, and exit with pytest's status."""
     os.chdir(folder)
     sys.path[0] = str(folder)
     os.environ |= {"PYTHONPATH": str(folder), "PAPERLIB_RESULTS": str(folder / "results")}
@@ -62,8 +63,8 @@ def run_tests(tests: list[str], folder: Path) -> None:
 
 
 def outcome(tests: list[str], folder: Path) -> str:
-    """Return whether the tests fail ("caught") or pass ("survived"), run in a process of their own."""
-    # A fork has imported the slow packages already.
+    """Return whether the tests fail ("caught") or pass ("survived") in a separate process."""
+    # A forked process has already imported the slow packages.
     fork = multiprocessing.get_context("fork").Process(target=run_tests, args=(tests, folder))
     fork.start()
     fork.join()
@@ -84,7 +85,7 @@ def changed(mutant: dict, folder: Path) -> str:
 
 
 def main() -> bool:
-    """Print one line for each chosen entry. Return whether one survives that a test should catch."""
+    """Print one line per chosen entry. Return whether a mutant survives that a test should detect."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--paper", help="the changes of one paper")
     parser.add_argument(

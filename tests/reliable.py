@@ -1,4 +1,4 @@
-"""A workflow of two tiny notebooks, called as a user does: for tests of what a run withstands."""
+"""A workflow of two tiny notebooks, run like a user's, for tests of its robustness."""
 
 import json
 import os
@@ -34,7 +34,7 @@ print(f"{mean[-1]:.6f}")""",
 
 
 class Space:
-    """A mount namespace of its own, in which ``mounts`` (a shell command) was done; skips where that is refused."""
+    """Separate mount namespace with the mounts of ``mounts`` (a shell command); skips the test if it is not permitted."""
 
     def __init__(self, mounts: str):
         if shutil.which("unshare") is None:
@@ -50,13 +50,13 @@ class Space:
         self.prefix = ["nsenter", "-t", str(self.process.pid), "-U", "-m", "--preserve-credentials"]
 
     def sh(self, command: str) -> str:
-        """Output of a shell command in there."""
+        """Return the output of a shell command in the namespace."""
         return subprocess.run(
             [*self.prefix, "sh", "-c", command], check=True, stdout=subprocess.PIPE, text=True
         ).stdout
 
     def seen(self, path: Path) -> Path:
-        """How this process sees a path that lies in there."""
+        """Return the path by which this process can access a path in the namespace."""
         return Path(f"/proc/{self.process.pid}/root{path}")
 
     def __enter__(self) -> "Space":
@@ -69,7 +69,7 @@ class Space:
 
 
 class Workflow:
-    """A project's folders under ``home``, and calls of run.py that work there; ``code`` is whose run.py."""
+    """The folders of a project under ``home``, and calls of run.py that use them; ``code`` is the folder of run.py."""
 
     def __init__(self, home: Path, code: Path = CODE, prefix: tuple[str, ...] = ()):
         self.home, self.code, self.prefix = home, code, prefix
@@ -105,7 +105,7 @@ class Workflow:
         nap: float = 0.0,
         seed: int = 0,
     ) -> None:
-        """A notebook that runs the toy experiment, with ``first`` as a cell before it."""
+        """Write a notebook that runs the toy experiment, with ``first`` as a preceding cell."""
         values = {
             "NAME": name,
             "HORIZON": horizon,
@@ -129,7 +129,7 @@ class Workflow:
         nbformat.write(notebook, self.notebooks / f"{name}.ipynb")
 
     def start(self, *arguments: str) -> subprocess.Popen:
-        """``run.py figures`` at its beginning; what it says comes by ``communicate``."""
+        """Start ``run.py figures``; ``communicate`` returns its output."""
         command = [*self.prefix, sys.executable, self.code / "run.py", "figures", *arguments]
         return subprocess.Popen(
             command,
@@ -140,13 +140,13 @@ class Workflow:
         )
 
     def run(self, *arguments: str) -> tuple[int, str]:
-        """Exit status and output of ``run.py figures``."""
+        """Return the exit status and the output of ``run.py figures``."""
         process = self.start(*arguments)
         text = process.communicate(timeout=200)[0]
         return process.returncode, text
 
     def processes(self) -> list[psutil.Process]:
-        """All that works for this folder, also what has lost its parent or has a session of its own."""
+        """Return all processes of this folder, including orphans and processes with a session of their own."""
         found = []
         for process in psutil.process_iter():
             try:
@@ -154,12 +154,12 @@ class Workflow:
                     self.results
                 ):
                     found.append(process)
-            except psutil.Error:  # gone, a zombie, or another user's
+            except psutil.Error:  # the process has ended, is a zombie, or belongs to another user
                 continue
         return found
 
     def kill(self) -> None:
-        """SIGKILL to everything, until nothing is left."""
+        """Send SIGKILL to all processes until they have ended."""
         while found := self.processes():
             for process in found:
                 try:
@@ -169,7 +169,7 @@ class Workflow:
             psutil.wait_procs(found, 10)
 
     def chunks(self) -> dict[str, int]:
-        """Stored results, without checkpoints, and when each was written."""
+        """Return the stored results, without checkpoints, and the time when each was written."""
         return {
             path.name: path.stat().st_mtime_ns
             for path in self.results.glob("*.npz")
@@ -177,15 +177,18 @@ class Workflow:
         }
 
     def rounds(self, name: str) -> list[int]:
-        """The rounds at which a notebook's plays kept a checkpoint, in the order of time, over all calls."""
+        """Return the rounds at which the simulations of a notebook saved a checkpoint, in temporal order, over all calls."""
         path = self.notebooks / f"{name}.rounds"
         return [int(line) for line in path.read_text().split()] if path.exists() else []
 
     def outcome(self) -> dict:
-        """All that a reader gets, timings apart: arrays, figures and verdicts byte for byte, outputs of cells."""
+        """Return everything that a reader receives except timings.
+
+        Arrays, figures and verdicts are compared byte for byte, and so are the outputs of cells.
+        """
         found = arrays(self.results)
         for path in self.figures.rglob("*.*"):
-            # pages hold the cells' ids, which each folder's notebooks have of their own
+            # The pages contain the ids of cells, which differ between folders.
             if path.is_file() and path.suffix != ".html":
                 found[str(path.relative_to(self.figures))] = path.read_bytes()
         for path in (self.results / "quick").glob("*.ipynb"):
@@ -199,7 +202,7 @@ class Workflow:
 
 
 def arrays(folder: Path) -> dict[str, dict]:
-    """What the files of results and checkpoints in a folder hold, bit for bit, seconds apart."""
+    """Return the contents of result and checkpoint files in a folder, bit for bit, without run times."""
     found = {}
     for path in folder.glob("*.npz"):
         with np.load(path) as file:
@@ -212,7 +215,7 @@ def arrays(folder: Path) -> dict[str, dict]:
 
 
 def until(there, seconds: float = 60) -> None:
-    """Wait for ``there()``."""
+    """Wait until ``there()`` is true."""
     deadline = time.monotonic() + seconds
     while not there():
         assert time.monotonic() < deadline, "it did not happen in time"

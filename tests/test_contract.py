@@ -1,7 +1,7 @@
-"""Every learner of every paper keeps the contract: one test, all of them.
+"""Contract tests, which every learner of every paper must pass.
 
-A paper's ``cases`` declares ``CASES: dict[str, Case]``; whatever it declares is tested here, in as
-many rounds and trials as it says.
+The ``cases`` module of a paper declares ``CASES: dict[str, ContractCase]``. Every case is tested with its number of rounds
+and trials.
 """
 
 import dataclasses
@@ -44,12 +44,12 @@ def discover() -> dict[str, ContractCase]:
 
 CASES = discover()
 SYNCS = {name: case.syncs for name, case in CASES.items()}
-# Learners of other libraries take seconds per test: the slow suite runs them.
+# Learners from other libraries take seconds per test, so they belong to the slow suite.
 THIRD_PARTY = ("gp", "gp_optimize_acqf", "botorch_default", "modern", "sequential")
 
 
 def cases(names):
-    """Names for ``parametrize``, those of other libraries' learners marked slow."""
+    """Return names for ``parametrize``; learners from other libraries are marked slow."""
     slow = lambda name: type(CASES[name].learner).__module__.split(".")[-1] in THIRD_PARTY
     return [pytest.param(name, marks=[pytest.mark.slow] * slow(name)) for name in names]
 
@@ -58,17 +58,17 @@ every_learner = pytest.mark.parametrize("name", cases(CASES))
 
 
 def horizon(case):
-    """A power of two above the rounds: 64 for 50."""
+    """Return a power of two above the number of rounds, for example 64 for 50."""
     return 1 << case.rounds.bit_length()
 
 
 def part(case, count):
-    """As many of the case's rounds as ``count`` is of 50, at least one."""
+    """Return the number of rounds of the case times ``count`` / 50, at least 1."""
     return max(1, case.rounds * count // 50)
 
 
 class Steps:
-    """A learner and a problem advanced by hand, round by round."""
+    """A learner and a problem that are advanced manually, round by round."""
 
     def __init__(self, case, trials=None, device="cpu"):
         trials, rounds = range(case.trials) if trials is None else trials, horizon(case)
@@ -121,10 +121,10 @@ def assert_close(a, b, tolerance=1e-9):
 
 
 def comparable(state):
-    """The state in a form in which the CPU and a device agree.
+    """Return the state in a form that is equal on the CPU and on a GPU.
 
-    A dictionary of BKB that is stored apart, without unused slots, is brought into one tensor. The rows of a sketch are
-    eigenvectors, which have no sign; their products have one value.
+    A dictionary of BKB that is stored in parts is combined into one tensor without unused slots. The rows of a sketch are
+    eigenvectors, whose sign is arbitrary. Therefore their products are compared.
     """
     if hasattr(state, "Z") and hasattr(state, "inverse"):
         state = state._replace(Z=join_trials(state.Z, state.inverse.shape[1]))
@@ -210,7 +210,7 @@ def test_a_running_state_can_be_sliced(name, device):
 
 
 def base(learner):
-    """The learner that a wrapper restarts, or the learner itself."""
+    """Return the learner that a wrapper restarts, or the learner itself."""
     return learner.base if isinstance(learner, Wrapper) else learner
 
 
@@ -239,7 +239,10 @@ def test_a_restart_gives_fresh_rows_for_all_trials(name, device):
 @pytest.mark.skipif("cuda" not in DEVICES, reason="no GPU here")
 @every_learner
 def test_a_gpu_learns_what_the_cpu_learns(name):
-    """The same numbers are drawn on both (see streams); few rounds, since a tie may go another way."""
+    """The CPU and the GPU have the same random draws (see ``core.streams``).
+
+    Few rounds are compared, because a tie may be broken differently.
+    """
     case = CASES[name]
     cpu, gpu = (Steps(case, device=device).step(part(case, 10)) for device in ("cpu", "cuda"))
     there = comparable(tree_map(lambda x: x.cpu(), gpu.state))
@@ -256,7 +259,7 @@ def test_shortcuts_change_nothing(name):
 
 
 def test_a_sketch_is_compared_up_to_the_signs_of_its_rows():
-    """Eigenvectors have no sign, and a GPU's library takes another one than the CPU's."""
+    """The sign of an eigenvector is arbitrary, and a GPU library may return the opposite one."""
     state = Steps(CASES["bkb.SOFUL 6"]).step(10).state
     flipped = state._replace(sketch=-state.sketch)
     assert_close(comparable(state), comparable(flipped))
@@ -266,7 +269,7 @@ def test_a_sketch_is_compared_up_to_the_signs_of_its_rows():
 
 @pytest.mark.parametrize("name", cases(n for n in CASES if SYNCS[n] != "host"))
 def test_runs_on_meta(name):
-    """On the meta device a forgotten CPU tensor or a look at a value raises."""
+    """On the meta device, a tensor left on the CPU or a branch on a value raises an error."""
     case, tkwargs = CASES[name], {"dtype": torch.float64, "device": "meta"}
     run = Steps(case).step()
     context, feedback = (
@@ -282,7 +285,7 @@ def test_runs_on_meta(name):
 
 
 class NoLook(TorchDispatchMode):
-    """Raises where a tensor's value reaches Python, or where a shape depends on values."""
+    """Mode that raises an error if a value of a tensor is moved to Python, or if a shape depends on values."""
 
     looks = ("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero")
 
@@ -396,11 +399,11 @@ def test_fields_out_of_range_are_refused(name, field, value):
         dataclasses.replace(CASES[name].learner, **{field: value})
 
 
-# ---- who counts by index -------------------------------------------------------------------------
+# ---- learners that identify arms by index --------------------------------------------------------
 
 
 def with_switches(cases):
-    """Every case, and each with one of its learner's switches turned: counting may be such a switch."""
+    """Yield every case, also with each Boolean setting of its learner inverted, because it may switch to counting by index."""
     for name, case in cases.items():
         yield name, case
         for field in dataclasses.fields(case.learner):
@@ -408,7 +411,7 @@ def with_switches(cases):
             if isinstance(value, bool):
                 try:
                     other = dataclasses.replace(case.learner, **{field.name: not value})
-                except ValueError:  # not with this link, say
+                except ValueError:  # for example, the link does not support it
                     continue
                 yield f"{name}, {field.name}={not value}", case._replace(learner=other)
 
@@ -421,9 +424,9 @@ ON_ARMS = {
 
 
 def counts_by_index(case):
-    """Whether what is learned, or asked for, hangs on where the arms stood instead of what they are.
+    """Return whether the state or the actions depend on the positions of the arms and not only on their features.
 
-    Two learners are told the same of the same arms, which for one of them stand in another order in each round.
+    Two learners receive the same rewards for the same arms. For one of them the order of the arms changes in every round.
     """
     straight, shuffled = Steps(case), Steps(case)
     rng, asked = np.random.default_rng(0), []
@@ -447,7 +450,7 @@ def counts_by_index(case):
 
 @dataclasses.dataclass(frozen=True)
 class Shuffled:
-    """A problem whose arms stand in another order in each round."""
+    """Problem whose arms are in another order in each round."""
 
     problem: object
 
@@ -483,7 +486,7 @@ def test_a_learner_that_forgets_to_say_so_is_found():
 
 
 def learner_classes():
-    """Every class of the package that can be a learner: a dataclass that chooses and hears, not abstract."""
+    """Yield every class of the package that is a learner: a dataclass with ``update`` that is not abstract."""
     for found in pkgutil.walk_packages(paperlib.__path__, "paperlib."):
         if ".learners." in found.name:
             for kind in vars(importlib.import_module(found.name)).values():

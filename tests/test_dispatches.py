@@ -1,8 +1,8 @@
-"""The cost of a round in operations that torch dispatches, which is the same on every machine.
+"""The cost of a round, measured by the number of operations that torch dispatches, which is the same on every machine.
 
-On the CPU at one trial a call from Python costs microseconds, whatever it computes, and a round of a bandit consists of
-little else. On a device each operation is a kernel launch, and each value that reaches Python is a synchronization. The
-device form is counted on the CPU under ``shortcuts(False)``, at 64 trials; it needs no GPU.
+On the CPU with one trial, a call from Python takes microseconds whatever it computes, and a round of a bandit consists
+mostly of such calls. On a GPU each operation is a kernel launch, and each value that reaches Python is a synchronization.
+The code path for a GPU is counted on the CPU under ``shortcuts(False)``, with 64 trials. It needs no GPU.
 """
 
 import statistics
@@ -27,7 +27,7 @@ from paperlib.glbomd.model.links import Link
 ROOT = Path(__file__).resolve().parents[1]
 
 ROUNDS = 24
-# select and update of a middle round, as they are: who can do with fewer writes the lower number here
+# Dispatches of `select` and `update` in a median round. If you make a learner faster, reduce its limit here.
 LIMITS = {
     "glbomd.GLB-OMD": (4, 9),
     "glbomd.GLB-OMD, Poisson": (4, 9),
@@ -47,20 +47,20 @@ LIMITS = {
 }
 
 
-# operations and synchronizations of a round on a device, select and update together, at 64 trials
+# Operations and synchronizations of a round on a GPU, `select` and `update` together, with 64 trials.
 DEVICE_LIMITS = {
     "glbomd.GLB-OMD": (68, 1),
-    "glbomd.GLB-OMD, dim": (137, 2),  # a trial leaves the ball in nearly every round
+    "glbomd.GLB-OMD, dim": (137, 2),  # in nearly every round some trial leaves the ball
     "glbomd.GLB-OMD, Poisson": (136, 2),
     "glbomd.GLB-OMD, Gaussian": (62, 1),
     "glbomd.OFUL-MLogB": (68, 1),
     "glbomd.OFUL-MLogB, dim": (137, 2),
     "glbomd.GLOC": (157, 2),
     "glbomd.ECOLog": (186, 4),
-    "glbomd.ECOLog, projecting": (711, 16),  # a scalar problem within each step on the multiplier
+    "glbomd.ECOLog, projecting": (711, 16),  # every step on the multiplier solves a scalar problem
     "glbomd.GLM-UCB": (184, 2),
     "glbomd.RS-GLinCB": (93, 3),
-    "glbomd.Laplace Thompson": (200, 3),  # refits all rounds in three Newton steps
+    "glbomd.Laplace Thompson": (200, 3),  # refits all rounds with three Newton steps
     "glbomd.UCB1": (24, 0),
     "linear.OFUL": (52, 0),
     "linear.ConfidenceBall": (49, 0),
@@ -88,8 +88,8 @@ DEVICE_LIMITS = {
     "nsbco.static baseline": (2, 2),
 }
 
-# A value reaches Python, a shape depends on values, a constant is uploaded, or an error code is read:
-# on CUDA ``eigh`` and what ends in ``_linalg_check_errors`` read theirs.
+# An operation synchronizes if a value reaches Python, a shape depends on values, a constant is uploaded, or an
+# error code is read. On CUDA ``eigh`` and functions that end in ``_linalg_check_errors`` read error codes.
 SYNCHRONIZING = (
     "_local_scalar_dense nonzero masked_select equal is_nonzero lift_fresh _linalg_eigh _linalg_check_errors"
 ).split()
@@ -100,11 +100,11 @@ COPYING = (
     "numpy",
     "cpu",
     "__array__",
-)  # to the host, which a tensor there does not dispatch
+)  # copies to the host, which a CPU tensor does not dispatch
 
 
 class Cost(NamedTuple):
-    """Medians over rounds; on a device ``select`` and ``update`` together."""
+    """Medians over rounds; on a GPU of ``select`` and ``update`` together."""
 
     select: int
     update: int
@@ -113,7 +113,7 @@ class Cost(NamedTuple):
 
 
 class Count(TorchDispatchMode):
-    """Counts dispatched operations, and those of them that would synchronize a device with the host."""
+    """Mode that counts the dispatched operations, and those among them that would synchronize a GPU with the host."""
 
     def __init__(self):
         super().__init__()
@@ -150,7 +150,7 @@ class Copies(TorchFunctionMode):
 
 
 def dispatches(learner, problem, trials=1, rounds=ROUNDS):
-    """Medians over rounds of what ``select`` and ``update`` dispatch."""
+    """Return the medians over rounds of the operations that ``select`` and ``update`` dispatch."""
     draws, tkwargs = Streams(0, range(trials)), {"dtype": torch.float64, "device": "cpu"}
     with torch.no_grad():
         instance = problem.init(trials, rounds, draws.at(-1), **tkwargs)
@@ -170,7 +170,7 @@ def dispatches(learner, problem, trials=1, rounds=ROUNDS):
 
 
 def on_a_device(learner, problem):
-    """The same in the form for devices, at 64 trials."""
+    """Return the same medians for the code path of a GPU, with 64 trials."""
     with shortcuts(False):
         return dispatches(learner, problem, trials=64, rounds=64)
 
@@ -218,7 +218,8 @@ def test_a_masked_branch_is_looked_at_once():
     for on in (True, False):
         with shortcuts(on), Count() as count:
             assert not linalg.any_on_host(mask)
-        assert (count.number, count.synchronizations) == (2, 1)  # any, and its value
+        # The two operations are any() and the transfer of its value.
+        assert (count.number, count.synchronizations) == (2, 1)
     with shortcuts(False), Count() as count:
         assert linalg.any_or_unknown(mask)
     assert count.number == 0
@@ -226,7 +227,7 @@ def test_a_masked_branch_is_looked_at_once():
 
 
 class Own(Link):
-    """A family of a user's own."""
+    """A user-defined reward family."""
 
     log_partition = lambda self, z: torch.exp(z)
     mean_and_slope = lambda self, z: (2.0**z, 2.0**z)
@@ -285,7 +286,7 @@ def test_every_case_of_nsbco_is_within_its_budget_on_a_device():
 
 
 class Recorded(TorchDispatchMode):
-    """What a CUDA graph would freeze: the operations, the shapes, and the arguments that are no tensors."""
+    """Mode that records everything that a CUDA graph would fix: the operations, the shapes, and the non-tensor arguments."""
 
     def __init__(self):
         super().__init__()
@@ -298,7 +299,7 @@ class Recorded(TorchDispatchMode):
 
 
 def can_be_captured(learner, problem):
-    """Whether the form for devices dispatches the same calls in every round, and none that synchronizes."""
+    """Return whether the code path for a GPU dispatches the same operations in every round, without a synchronization."""
     draws, tkwargs = Streams(0, range(4)), {"dtype": torch.float64, "device": "cpu"}
     rounds = []
     with torch.no_grad(), shortcuts(False):
@@ -313,7 +314,8 @@ def can_be_captured(learner, problem):
                 state = learner.update(state, context, action, feedback, draw)
             waits = select.synchronizations + update.synchronizations
             rounds.append((chosen.calls + heard.calls, waits))
-    return all(round == (rounds[-1][0], 0) for round in rounds[2:])  # the first fill tables
+    # The first two rounds are excluded, because they fill caches.
+    return all(round == (rounds[-1][0], 0) for round in rounds[2:])
 
 
 CAPTURABLE = ["MALG", "Algorithm 2", "EGS", "KW", "KWtrack", "SPSA", "Exp3-IX", "Exp3-IX, weak", "static baseline"]  # fmt: skip
@@ -321,7 +323,7 @@ CAPTURABLE = ["MALG", "Algorithm 2", "EGS", "KW", "KWtrack", "SPSA", "Exp3-IX", 
 
 @pytest.mark.slow
 def test_which_rounds_of_nsbco_a_cuda_graph_can_capture():
-    """The others look for a failed test, or their rounds depend on a count of rounds or on a history that grows."""
+    """All other learners check a test of change, or their operations depend on the number of rounds or on a growing history."""
     cases = paper_module("nsbco", "cases").CASES
     found = [name for name, x in cases.items() if can_be_captured(x.learner, x.problem)]
     assert found == CAPTURABLE

@@ -1,4 +1,4 @@
-"""The files that describe the environment agree, and README's commands exist."""
+"""The files that describe the environment are consistent, and the commands in the README exist."""
 
 import ast
 import importlib.metadata
@@ -40,7 +40,7 @@ README = (ROOT / "README.md").read_text()
 COMMAND = re.compile(r"^python3 run\.py (.*?)(?:\s+#.*)?$", re.MULTILINE)
 COMMANDS = COMMAND.findall(README)
 EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-SERIES = [  # the versions of Python that the package declares, the lowest first
+SERIES = [  # the Python versions that the package declares, in ascending order
     name.removeprefix("Programming Language :: Python :: ")
     for name in PROJECT["classifiers"]
     if re.fullmatch(r"Programming Language :: Python :: \d+\.\d+", name)
@@ -51,7 +51,7 @@ WHEEL = {
     "pyproject.toml",
     "README.md",
     "LICENSE",
-}  # what a wheel is built of
+}  # the source files of a wheel
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -63,7 +63,7 @@ def locked() -> dict[str, str]:
 
 @pytest.mark.parametrize("line", LINES)
 def test_the_lock_pins_one_public_version(line):
-    # A local version (+cpu), a hash, an address or an option would tie the lock to one machine or index.
+    # A local version (+cpu), a hash, an address or an option would bind the lock file to one machine or index.
     assert re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.!]+", line)
 
 
@@ -104,11 +104,11 @@ def test_imports_of_the_package_are_declared():
 
 
 def test_what_botorch_leaves_beside_itself_hides_no_package():
-    """Its wheel has folders "build", "scripts" and "sphinx", too: none may be found in place of the package of that name."""
+    """The wheel of BoTorch also contains folders "build", "scripts" and "sphinx". They must not shadow the packages of these names."""
     files = [file.parts for file in importlib.metadata.files("botorch")]
     beside = {parts[0] for parts in files} - {"botorch", "botorch_community"}
     packages = {parts[0] for parts in files if parts[1:] == ("__init__.py",)}
-    assert "sphinx" in beside  # else this test is to go
+    assert "sphinx" in beside  # if this fails, the test is no longer needed
     assert packages == {"botorch", "botorch_community", "test_community"}
     there = [sys.executable, "-c", "import paperlib; print(paperlib.__file__)"]
     found = subprocess.run(there, cwd=ROOT, capture_output=True, text=True, check=True).stdout
@@ -117,7 +117,7 @@ def test_what_botorch_leaves_beside_itself_hides_no_package():
 
 @pytest.mark.slow
 def test_importing_the_library_imports_its_three_dependencies_alone():
-    """Each module of paperlib by itself, all in one process: an extra is imported where a learner that needs it starts."""
+    """Import each module of paperlib, all in one process. An extra may only be imported when a learner that needs it is used."""
     modules = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for path in sorted((ROOT / "paperlib").rglob("*.py"))
@@ -144,7 +144,10 @@ def test_a_wheel_has_every_file_of_the_package():
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """Runs code as a user would who installed the package: outside of the checkout, where no other copy is found first."""
+    """Yield a function that runs code like a user who installed the package.
+
+    The code runs outside the repository, so that no other copy of the package is found first.
+    """
     place = tmp_path_factory.mktemp("installed")
     shutil.copytree(
         ROOT,
@@ -160,7 +163,7 @@ def installed(tmp_path_factory):
     (place / "work").mkdir()
 
     def ran(code):
-        """What the code prints, and at last where the package was found."""
+        """Return the output of the code; its last line is the location of the package."""
         code += "\nimport paperlib; print(paperlib.__file__)"
         done = subprocess.run(
             [sys.executable, "-c", code], cwd=place / "work", env=env, capture_output=True, text=True
@@ -175,11 +178,11 @@ def installed(tmp_path_factory):
 
 @pytest.mark.slow
 def test_an_installed_package_holds_the_library_without_the_companion(installed):
-    """Every paper can be imported, and an assumption be checked."""
+    """Every paper can be imported, and an assumption can be checked."""
     code = """
 import importlib, pathlib, sys, paperlib
 site = pathlib.Path(paperlib.__path__[0]).parent
-names = sorted(path.parent.name for path in site.glob("paperlib/*/learners"))
+names = sorted(path.parent.name for path in site.glob("paperlib/*/learners*"))
 for name in names: importlib.import_module(f"paperlib.{name}")
 import torch
 from paperlib.glbomd.theory.bounds import assumption_1
@@ -257,11 +260,11 @@ STEPS = [
 @pytest.mark.parametrize("name", WORKFLOWS)
 def test_a_workflow_may_little_and_ends(name):
     workflow = WORKFLOWS[name]
-    assert {"push", "pull_request"} == set(workflow[True])  # "on", which is a truth value in YAML
+    assert {"push", "pull_request"} == set(workflow[True])  # "on", which YAML reads as a Boolean
     assert workflow["permissions"] == {"contents": "read"} and "concurrency" in workflow
     for job in workflow["jobs"].values():
         assert job["timeout-minutes"] <= 60
-        if "permissions" in job:  # what may write has none of the repository's code
+        if "permissions" in job:  # a job that may write must not run code of the repository
             assert not any("run" in step or "checkout" in step["uses"] for step in job["steps"])
 
 

@@ -1,4 +1,4 @@
-"""Random calls with good and evil values on everything that takes some: see ``fuzz``."""
+"""Random calls with valid and invalid values on all subjects of ``fuzz``."""
 
 import math
 
@@ -14,21 +14,21 @@ PARTS = range(20)
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
-    """Problems that draw until a condition is met give up sooner."""
+    """Make problems that draw until a condition holds give up earlier."""
     monkeypatch.setattr(problems, "ATTEMPTS", 100)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", PARTS)
 def test_500_random_calls_work_or_name_what_is_wrong(seed):
-    """10,000 calls in all."""
+    """10,000 calls in total."""
     assert calls(500, seed) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", PARTS)
 def test_2000_random_calls_work_or_name_what_is_wrong(seed):
-    """40,000 calls in all."""
+    """40,000 calls in total."""
     assert calls(2000, 1000 + seed) == []
 
 

@@ -1,5 +1,8 @@
-"""Who may import whom: the companion imports the library, never the reverse; inside a paper the order is model, then learners,
-problems and probes, then theory. What reads results cannot be imported by what computes them, and so is no part of their keys.
+"""Allowed imports between the modules.
+
+The companion imports the library, never the reverse. Within a paper the order is model, then learners, problems and probes,
+then theory. Code that computes results cannot import code that reads them. Therefore reading code is not part of the keys of
+results.
 """
 
 import ast
@@ -37,10 +40,10 @@ COMPUTES = {
     "learners",
     "problems",
     "probes",
-}  # rooms of a paper whose code is part of the keys of results
-READS = {"stats", "checks", "asktell"}  # shared files of the library that are no part of them
+}  # modules of a paper whose code is part of the keys of results
+READS = {"stats", "checks", "asktell"}  # shared modules of the library that are not part of them
 
-# Packages whose __init__.py hands names on, to notebooks and users; all others are empty.
+# Packages whose `__init__.py` exports names to notebooks and users; all others are empty.
 FACES = {"paperlib", "companion", "paperlib.asktell"}
 FACES |= {f"companion.{room}" for room in ("store", "figures", "datasets")}
 FACES |= {
@@ -56,13 +59,13 @@ FACES |= {
 
 
 def parts_of(file):
-    """("paperlib", "glbomd", "learners", "gloc") of a file."""
+    """Return the parts of a file's dotted name, for example ("paperlib", "glbomd", "learners", "gloc")."""
     name = next(name for name, top in TOPS.items() if file.is_relative_to(top))
     return (name, *file.relative_to(TOPS[name]).with_suffix("").parts)
 
 
 def place(parts):
-    """(package, paper or "", room) of a dotted name."""
+    """Return (package, paper or "", module) for a dotted name."""
     package, *rest = parts
     if rest and rest[0] in papers():
         return package, rest[0], rest[1] if len(rest) > 1 else "__init__"
@@ -71,13 +74,13 @@ def place(parts):
 
 @functools.cache
 def parsed(file):
-    """The syntax tree of a file."""
+    """Return the syntax tree of a file."""
     return ast.parse(file.read_text())
 
 
 @functools.cache
 def imported(file):
-    """What a file imports of the two packages: (module, name in it or None)."""
+    """Return the imports of a file from the two packages, as (module, imported name or None)."""
     return [*_imported(file)]
 
 
@@ -105,7 +108,7 @@ def is_package(parts):
 
 
 def arrows():
-    """Pairs (file, module that it imports), the latter as parts."""
+    """Yield pairs of a file and a module that it imports; the module is given by the parts of its name."""
     for file in FILES:
         for base, name in imported(file):
             full = (*base, name) if name else base
@@ -113,7 +116,7 @@ def arrows():
 
 
 def handed_on(package):
-    """Names that an ``__init__.py`` imports for others."""
+    """Return the names that an ``__init__.py`` exports."""
     tree = ast.parse((package / "__init__.py").read_text())
     lists = [
         node.value
@@ -130,17 +133,17 @@ def is_dataclass(node):
     return any("dataclass" in name or name.startswith("frozen") for name in made)
 
 
-# ---- rooms ------------------------------------------------------------------------------------------------
+# ---- modules ----------------------------------------------------------------------------------------------
 
 
 def allowed(here, there):
-    """Whether a file of the place ``here`` may import from the place ``there``; both (package, paper, room)."""
+    """Return whether a file at ``here`` may import from ``there``; both are (package, paper, module)."""
     (package, paper, room), (other_package, other, name) = here, there
     if (package, other_package) == ("paperlib", "companion"):
         return False
     if here == there or not other or (name == "__init__" and not other):
         return True
-    if paper != other:  # another paper, or a paper from a shared room
+    if paper != other:  # another paper, or an import of a paper by shared code
         return False
     return package == "companion" or ORDER[name] < ORDER[room]
 
@@ -160,14 +163,14 @@ def test_rooms_import_in_no_circle():
         here, to = place(parts_of(file)), place(there)
         if here != to and to[2] != "__init__" and here[2] != "__init__":
             graph.setdefault(here, set()).add(to)
-    assert list(TopologicalSorter(graph).static_order())  # raises where there is one
+    assert list(TopologicalSorter(graph).static_order())  # raises if there is a cycle
 
 
 # ---- keys -------------------------------------------------------------------------------------------------
 
 
 def computes(file):
-    """Whether a file may be part of a result's key."""
+    """Return whether a file may be part of the key of a result."""
     package, paper, room = place(parts_of(file))
     if package == "companion":
         return room == "datasets" or room in ("imports", "output") or (paper and room == "problems")
@@ -187,7 +190,7 @@ def test_runs_are_keyed_by_what_computes_them(paper):
 
 @pytest.mark.parametrize("paper", papers())
 def test_probes_are_keyed_by_what_computes_them(paper):
-    """Whichever of them a notebook takes."""
+    """This holds for all probes, because a notebook may use any of them."""
     for file in FILES:
         if place(parts_of(file)) == ("paperlib", paper, "probes"):
             name = ".".join(parts_of(file)).removesuffix(".__init__")
@@ -195,14 +198,14 @@ def test_probes_are_keyed_by_what_computes_them(paper):
 
 
 def test_what_computes_results_reads_no_words_about_itself():
-    """Docstrings are no part of keys."""
+    """Docstrings are not part of keys."""
     for file in FILES:
         if computes(file) and parts_of(file)[0] == "paperlib":
             text = file.read_text()
             assert "__doc__" not in text and "getdoc" not in text, file
 
 
-# ---- faces ------------------------------------------------------------------------------------------------
+# ---- packages that export names ---------------------------------------------------------------------------
 
 
 def test_faces_alone_have_names():
@@ -213,7 +216,7 @@ def test_faces_alone_have_names():
 
 
 def test_a_face_does_nothing_but_hand_names_on():
-    """The workflow counts a name as the module that defines it, and leaves its face out."""
+    """The workflow resolves a name to the module that defines it, and ignores the package's ``__init__.py``."""
     plain = (ast.Import, ast.ImportFrom, ast.Assign, ast.FunctionDef)
     for file in FILES:
         if file.name == "__init__.py":
@@ -222,12 +225,12 @@ def test_a_face_does_nothing_but_hand_names_on():
                 assert words or isinstance(node, plain), (file, ast.unparse(node))
                 if isinstance(node, ast.Assign):  # CHOICES, __all__, __version__
                     ast.literal_eval(node.value)
-                elif isinstance(node, ast.FunctionDef):  # names that are handed on when asked for
+                elif isinstance(node, ast.FunctionDef):  # names that are imported lazily
                     assert node.name == "__getattr__", file
 
 
 def test_code_of_the_package_imports_from_files():
-    """A face would bring all it hands on into keys; and a name would have two homes."""
+    """Otherwise all exports of the package would become part of keys, and a name would have two locations."""
     wrong = []
     for file in FILES:
         for base, name in imported(file):
@@ -242,7 +245,7 @@ def test_code_of_the_package_imports_from_files():
 
 
 def test_no_file_is_called_like_a_name_that_its_face_hands_on():
-    """``companion.store.run`` would be the one or the other, by what was imported before."""
+    """Otherwise ``companion.store.run`` would be the module or the function, depending on earlier imports."""
     for file in FILES:
         if file.name == "__init__.py":
             files = {path.stem for path in file.parent.glob("*.py")}
@@ -252,7 +255,7 @@ def test_no_file_is_called_like_a_name_that_its_face_hands_on():
 
 
 def from_here(file):
-    """Modules of its own folder that an ``__init__.py`` hands on as such."""
+    """Return the modules of the same folder that an ``__init__.py`` exports as modules."""
     tree = ast.parse(file.read_text())
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     return {
@@ -265,7 +268,7 @@ def from_here(file):
 
 @pytest.mark.parametrize("paper", papers())
 def test_names_of_configurations_are_unique(paper):
-    """Saved files tell a class by its paper and name, wherever its file has moved."""
+    """Saved files identify a class by its paper and name, even if its file has moved."""
     count = Counter()
     for file in FILES:
         if place(parts_of(file))[1] in ("", paper):
@@ -276,6 +279,6 @@ def test_names_of_configurations_are_unique(paper):
 
 
 def test_the_workflow_does_without_torch():
-    """Snakemake asks it often, and is not to wait."""
+    """Snakemake calls it often, so that it must start quickly."""
     code = "import sys; sys.modules['torch'] = None; import companion.workflow.plan"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=TOPS["companion"].parent)

@@ -1,4 +1,4 @@
-"""Nothing that ships names a machine's folders or a package registry, or holds a large file."""
+"""No published file contains a path of a machine or the address of a package registry, or is large."""
 
 import re
 import shutil
@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("paperlib", "companion", "tests", "notebooks", "docs", "bench", "profiles", "data", "figures", ".ci", ".github", ".binder")  # fmt: skip
 HIDDEN = {"quick", "custom", "__pycache__", ".ipynb_checkpoints"}
-# Put together here, so that this file does not find itself.
+# The patterns are assembled from parts, so that this file does not match them.
 MACHINE = re.compile(
     "|".join(
         [
@@ -37,7 +37,10 @@ REGISTRY = re.compile(
 
 
 def top_level(root: Path) -> list[Path]:
-    """Files that lie in a checkout itself, without what git ignores; where there is no git, without what runs leave."""
+    """Return the files at the top level of the repository that git does not ignore.
+
+    Without git, files that runs create are omitted.
+    """
     listing = ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
         names = subprocess.run(listing, check=True, capture_output=True, text=True).stdout.split(
@@ -53,7 +56,7 @@ def top_level(root: Path) -> list[Path]:
 
 
 def shipped() -> list[Path]:
-    """Files of the project, as a clone has them."""
+    """Return the files of the project, as in a clone."""
     top = top_level(ROOT)
     inside = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.is_file()]
     return [path for path in top + inside if not HIDDEN & set(path.relative_to(ROOT).parts)]
@@ -93,7 +96,7 @@ def test_what_runs_leave_is_not_searched(tmp_path, checkout):
         subprocess.run(["git", "init", "-q", tmp_path], check=True)
         shutil.copy(ROOT / ".gitignore", tmp_path)
     else:
-        (tmp_path / ".git").write_text("gitdir: elsewhere")  # a worktree's
+        (tmp_path / ".git").write_text("gitdir: elsewhere")  # as in a worktree
     for name in (".run.lock", "nohup.out", "new.py"):
         (tmp_path / name).write_text("")
     assert [path.name for path in top_level(tmp_path)] == [".gitignore"] * checkout + ["new.py"]

@@ -1,4 +1,4 @@
-"""Code typed into a notebook: its results are found again in another kernel, its figures shown once."""
+"""Code in a notebook: another kernel finds its stored results, and each figure is displayed once."""
 
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def execute():
 @pytest.fixture
 def results(tmp_path, monkeypatch):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "results"))
-    # a timing elsewhere on the machine is none of its business
+    # This test does not wait for timings of other processes on the machine.
     monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path))
     monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path / "figures"))
     return tmp_path / "results"

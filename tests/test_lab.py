@@ -1,4 +1,4 @@
-"""JupyterLab as a reader uses it: it opens in the tour, a link is followed, a parameter changed, all cells run."""
+"""JupyterLab as a reader uses it: it opens the tour, a link is followed, a parameter is changed, and all cells are run."""
 
 import base64
 import contextlib
@@ -31,7 +31,7 @@ SMALL = {
     "batch_rounds": 10,
 }
 TOKEN = "of-this-test-alone"
-# A reader's own: all cells are kept in the page, also those out of view.
+# The page contains all cells, including those outside the visible part.
 SETTINGS = {"notebook-extension/tracker": {"windowingMode": "none"}}
 ERRORS = '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]'
 IDLE = '.jp-NotebookPanel .jp-Notebook-ExecutionIndicator[data-status="idle"]'
@@ -39,7 +39,7 @@ IDLE = '.jp-NotebookPanel .jp-Notebook-ExecutionIndicator[data-status="idle"]'
 
 @pytest.fixture
 def project(tmp_path):
-    """A project with a copy of one notebook, small and without outputs; nothing of the checkout is written to."""
+    """Yield a project with a copy of one notebook, with small parameters and without outputs. The repository is not modified."""
     notebook = nbformat.read(ROOT / "notebooks" / f"{STEM}.ipynb", as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -66,7 +66,7 @@ def free_port() -> int:
 
 
 def wait(seconds, what, look):
-    """The first true answer of ``look``; fails, saying what was awaited, after so many seconds."""
+    """Return the first true value of ``look``; fail with the name ``what`` after the given number of seconds."""
     end = time.monotonic() + seconds
     while not (answer := look()):
         assert time.monotonic() < end, f"{what}: not within {seconds} s"
@@ -76,7 +76,7 @@ def wait(seconds, what, look):
 
 @contextlib.contextmanager
 def running(project):
-    """``run.py lab`` on a free port; yields its address once it answers, and stops it with its kernels."""
+    """Start ``run.py lab`` on a free port, yield its address once it responds, and stop it and its kernels."""
     jupyter, port = project.parent / "jupyter", free_port()
     folders = {
         f"JUPYTER_{name.upper()}_DIR": jupyter / name for name in ("config", "data", "runtime")
@@ -90,7 +90,7 @@ def running(project):
         "PAPERLIB_RESULTS": project / "results",
         "PAPERLIB_FIGURES": project / "figures",
     }
-    (project / "locks").mkdir()  # a timing of this test waits for nobody, and nobody waits for it
+    (project / "locks").mkdir()  # this test shares no lock for timings with other processes
     folders |= {"PAPERLIB_LOCKS": project / "locks", "PAPERLIB_PYTHON": sys.executable}
     command = [
         sys.executable,
@@ -136,12 +136,12 @@ def running(project):
 
 
 def change_parameter(browser, name, value):
-    """Type a new value into the parameters cell, as a reader does."""
+    """Type a new value into the parameters cell, like a reader."""
     from selenium.common.exceptions import StaleElementReferenceException
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.keys import Keys
 
-    # in one call: while JupyterLab still draws its cells, a line found may be gone when it is asked for its text
+    # A single call is used, because JupyterLab may redraw the cell between finding a line and reading it.
     found = "[...document.querySelectorAll('.jp-CodeCell .cm-line')].find(l => l.textContent.startsWith(arguments[0]))"
     line = lambda: browser.execute_script(f"return {found} || null", f"{name}:")
     says = lambda: browser.execute_script(f"return ({found} || {{}}).textContent", f"{name}:")
@@ -162,7 +162,7 @@ def change_parameter(browser, name, value):
 
 
 def run_all_cells(browser, seconds):
-    """Choose Run > Run All Cells, and wait until each has run; an error ends it."""
+    """Choose Run > Run All Cells, and wait until each cell has run; an error ends the wait."""
     item = '.lm-Menu-item[data-command="runmenu:run-all"]'
     prompts = lambda: browser.execute_script(
         "return [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].map(p => p.textContent.trim())"
@@ -175,7 +175,7 @@ def run_all_cells(browser, seconds):
             re.fullmatch(r"\[\d+\]:", prompt) for prompt in prompts()
         ) and browser.find_elements("css selector", IDLE)
 
-    # JupyterLab drops a run that is asked for while it still connects to the kernel: a reader clicks again
+    # JupyterLab ignores the command while it is still connecting to the kernel, so it is repeated.
     for _ in range(3):
         labels = browser.find_elements("css selector", ".lm-MenuBar-itemLabel")
         next(label for label in labels if label.text == "Run").click()
@@ -191,7 +191,8 @@ def run_all_cells(browser, seconds):
 
 @pytest.mark.slow
 def test_a_changed_parameter_gives_a_new_figure(project, tmp_path):
-    saved = project / "figures/custom" / FIGURE  # not where the declared parameters write
+    # Runs with the declared parameters write to another folder.
+    saved = project / "figures/custom" / FIGURE
     with chromium(tmp_path / "chromium") as browser, running(project) as address:
         browser.set_window_size(1400, 1000)
         browser.get(f"{address}/lab/tree/notebooks/{STEM}.ipynb?token={TOKEN}")
@@ -213,7 +214,7 @@ def test_a_changed_parameter_gives_a_new_figure(project, tmp_path):
 
 
 def texts(browser, selector):
-    """What is written in the elements of the page, in one call: JupyterLab draws them anew at any time."""
+    """Return the texts of the page's elements, in a single call because JupyterLab may redraw them at any time."""
     found = "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)"
     return browser.execute_script(found, selector)
 
@@ -232,7 +233,7 @@ def test_it_opens_in_the_tour_without_news_and_links_open_pages(project, tmp_pat
         assert texts(browser, tabs) == ["00_tour.ipynb"]
         listed = wait(20, "files", lambda: texts(browser, ".jp-DirListing-itemText"))
         assert sorted(listed) == ["00_tour.ipynb", f"{STEM}.ipynb"]
-        time.sleep(5)  # a prompt may come late
+        time.sleep(5)  # because a prompt may appear late
         assert texts(browser, ".Toastify__toast") == []
         link = "[...document.querySelectorAll('.jp-RenderedMarkdown a')].find(a => a.textContent == 'bkb')"
         browser.execute_script(f"{link}.click()")

@@ -1,4 +1,4 @@
-"""The imitation of another processor moves every number by one unit in the last place, and its comparison finds what moved."""
+"""The simulation of another processor changes every number by one unit in the last place, and the comparison detects it."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from bench import last_bit
 from bench.last_bit import differing
 
 ROOT = Path(__file__).resolve().parents[1]
-# in a process of its own, because the startup file patches the library
+# The test runs in a separate process, because the startup file patches the library.
 CHECK = """
 import runpy
 from dataclasses import fields

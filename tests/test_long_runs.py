@@ -1,6 +1,6 @@
-"""50,000 rounds: what learners keep by small steps stays what it is by definition, and no memory grows.
+"""50,000 rounds: quantities that learners update incrementally stay equal to their definitions, and the memory does not grow.
 
-Each run is also made short, so that every call of the tests has it.
+Each test also has a short version, so that the fast suite executes the same code.
 """
 
 import gc
@@ -19,8 +19,8 @@ from paperlib.learners.wrapper import Doubling
 from paperlib.pfbco import PFBCO
 from paperlib.pfbco.problems.ball import BallLinear
 
-DRIFT = 1e-8  # relative
-LONG = 50_000  # a dozen times what is refreshed at the latest
+DRIFT = 1e-8  # relative error
+LONG = 50_000  # about twelve times the longest period between two recomputations
 runs = pytest.mark.parametrize(
     "rounds",
     [pytest.param(3000, id="short"), pytest.param(LONG, marks=pytest.mark.slow, id="long")],
@@ -28,7 +28,7 @@ runs = pytest.mark.parametrize(
 
 
 def resident() -> int:
-    """Bytes of this process in memory; 0 where the system does not say."""
+    """Return the resident memory of this process in bytes; 0 if the system does not report it."""
     if not Path("/proc/self/statm").exists():
         return 0
     with open("/proc/self/statm") as file:
@@ -36,7 +36,7 @@ def resident() -> int:
 
 
 def steps(learner, problem, rounds):
-    """Yields (t, context, action, feedback, state before, state after) of one trial; nothing is kept."""
+    """Yield (t, context, action, feedback, state before, state after) of one trial without storing them."""
     draws, tkwargs = Streams(0, range(1)), {"dtype": torch.float64, "device": "cpu"}
     with torch.no_grad():
         instance = problem.init(1, rounds, draws.at(-1), **tkwargs)
@@ -50,7 +50,7 @@ def steps(learner, problem, rounds):
 
 
 class Memory:
-    """Of the state and of the process, from the middle of a run to its end."""
+    """Size of the state and memory of the process, from the middle of a run to its end."""
 
     def __init__(self, rounds):
         self.rounds, self.states = rounds, []
@@ -66,7 +66,7 @@ class Memory:
 
 
 def off(found, exact):
-    """Largest error, relative to the largest entry."""
+    """Return the largest error relative to the largest entry."""
     exact = np.asarray(exact, float)
     return float(np.abs(np.asarray(found) - exact).max() / np.abs(exact).max())
 
@@ -74,7 +74,7 @@ def off(found, exact):
 @runs
 @pytest.mark.parametrize("link", [Bernoulli(), Poisson()], ids=["logistic", "Poisson"])
 def test_glbomd_keeps_its_hessian_and_inverse(link, rounds):
-    """A twentieth of the radius: it settles on few arms, so that H is as ill-conditioned as it gets."""
+    """The confidence radius is scaled by 0.05. The learner then concentrates on few arms, so that H is as ill-conditioned as possible."""
     learner = GLBOMD(link, 2.0, ridge="dim", scale=0.05)
     memory, exact, worst = Memory(rounds), np.eye(5, dtype=np.longdouble) * 5, 0.0
     for t, arms, arm, _, _, state in steps(learner, FixedArms(link, 2.0), rounds):
@@ -92,7 +92,10 @@ def test_glbomd_keeps_its_hessian_and_inverse(link, rounds):
 
 @runs
 def test_lazybkb_keeps_its_posterior(rounds):
-    """By rank one for 256 rounds at a time, held against a fit to the counters, and those against the rounds."""
+    """The posterior is updated by rank one for 256 rounds at a time.
+
+    It is compared with a fit to the counters, and the counters are compared with the rounds.
+    """
     learner = LazyBKB(RBF(30.0), Confidence(noise=0.3, norm_bound=2.0))
     problem = RKHS(arms=24, dim=1, gamma=30.0, norm=2.0, noise=0.3)
     memory, worst, widest = Memory(rounds), 0.0, 0
@@ -112,14 +115,14 @@ def test_lazybkb_keeps_its_posterior(rounds):
     assert worst < DRIFT
     assert np.array_equal(state.n[0], plays) and off(state.ysum[0], total) < DRIFT
     assert off(state.tally.information, float(information)) < DRIFT
-    # its arms and its dictionary are all that it grows with
+    # The state grows only with the number of arms and the size of the dictionary.
     assert max(state.Z.n, state.inverse.shape[1]) <= 2 * widest and widest <= 24
     assert memory.states[1][1] - memory.states[0][1] < 8e6
 
 
 @runs
 def test_pfbco_with_doubling_keeps_its_sums(rounds):
-    """A is eta times the sum of the epoch's estimates; what is heard are a mean and a spread of all losses."""
+    """A is eta times the sum of the epoch's gradient estimates; ``heard`` contains mean and standard deviation of all losses."""
     learner = Doubling(PFBCO(0.5))
     memory, worst, n = Memory(rounds), 0.0, 3
     A, losses = np.zeros(n, dtype=np.longdouble), []

@@ -1,4 +1,4 @@
-"""The entries of ``mutants.toml`` apply to the present code: otherwise a mutant would be skipped, and nobody would notice."""
+"""The entries of ``mutants.toml`` apply to the present code. Otherwise a mutant would be skipped unnoticed."""
 
 import re
 
@@ -9,7 +9,7 @@ KEYS = {"paper", "change", "file", "old", "new", "tests"}
 
 
 def ids(mutant):
-    """The id of an entry in pytest's report."""
+    """Return the id of an entry for pytest's report."""
     return f"{mutant['paper']}: {mutant['change']}"
 
 
@@ -20,7 +20,7 @@ def test_an_entry_changes_one_place_and_names_tests_that_exist(mutant):
     assert mutant["new"] != mutant["old"]
     for file, _, name in (test.partition("::") for test in mutant["tests"]):
         text = (ROOT / file).read_text()
-        function = name.partition("[")[0]  # without the parameters of the test
+        function = name.partition("[")[0]  # the name without the test's parameters
         assert not name or re.search(rf"^def {function}\(", text, re.MULTILINE), name
 
 

@@ -1,4 +1,4 @@
-"""Committed notebooks are canonical; a checker says what is wrong with one, and is itself tested."""
+"""Committed notebooks are in canonical form. A checker reports faults of a notebook, and is tested itself."""
 
 import ast
 import copy
@@ -35,7 +35,7 @@ def tagged(notebook, tag):
 
 
 def texts(cell):
-    """Every text that a cell's outputs hold."""
+    """Return all texts in the outputs of a cell."""
     for output in cell.outputs:
         yield output.get("text", "")
         for kind, value in output.get("data", {}).items():
@@ -62,7 +62,7 @@ def parameters_faults(notebook):
 
 
 def names_set(source):
-    """Names that a cell's code gives values to; those of a loop within brackets are its own."""
+    """Return the names that the code of a cell assigns; names within comprehensions and functions are local."""
     tree = ast.parse(source)
     own = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
     own += (ast.FunctionDef, ast.ClassDef)
@@ -76,7 +76,7 @@ def names_set(source):
 
 
 def overwritten(notebook):
-    """Parameters that a later cell gives another value: what is saved from there on is a custom run's."""
+    """Yield the parameters that a later cell overwrites, because results saved after it belong to a custom run."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     parameters = set()
     for count, cell in enumerate(cells, 1):
@@ -112,7 +112,7 @@ def cell_faults(cell, count):
 
 
 def faults(notebook, size=0, computes=True):
-    """What keeps a notebook from being committed, one line each; none for a good one that computes or only shows."""
+    """Return the reasons why a notebook must not be committed, one line each; an empty list for a valid notebook."""
     found = parameters_faults(notebook)
     if notebook.metadata.get("kernelspec", {}).get("name") != "python3":
         found.append("kernelspec is not python3")
@@ -155,19 +155,19 @@ def test_profiles_fit_the_parameters_cell(path, profile):
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_the_paper_profile_names_every_parameter(path):
-    """Otherwise a quick value that is shortened would change what the paper profile computes."""
+    """Otherwise a smaller value for quick runs would change the results of the paper profile."""
     named = workflow.read_section(path.stem).get("paper", {}).keys()
     assert named == declared.read_parameters(path.stem).keys() - {*declared.FREE}
 
 
 def home_of(paper: str, figure: str) -> str:
-    """Stem of the notebook whose code saves a figure in the folder ``paper``."""
+    """Return the stem of the notebook whose code saves a figure in the folder ``paper``."""
     own = notebooks(paper) or notebooks()  # the tour and the overview belong to no paper
     return own[pages.saving_cell(figure, own)[0]].stem
 
 
 def differing(stem: str, recorded: dict) -> dict:
-    """Parameters of a record that the paper profile now gives another value: name -> (recorded, now)."""
+    """Return the recorded parameters that differ from the paper profile: name -> (recorded, present value)."""
     now = declared.profile_values(stem, "paper")
     common = recorded.keys() & now.keys()
     return {name: (recorded[name], now[name]) for name in common if recorded[name] != now[name]}
@@ -177,13 +177,13 @@ def differing(stem: str, recorded: dict) -> dict:
 @pytest.mark.parametrize("folder", sorted({path.parent.name for path in FIGURES.glob("*/*.png")}))
 def test_the_paper_profile_has_the_parameters_of_the_committed_figures(folder):
     for name, figure in pages.saved(folder, "paper").items():
-        if folder != "bench":  # which no notebook draws
+        if folder != "bench":  # no notebook draws the figures of bench
             assert differing(home_of(folder, name), figure.about["parameters"]) == {}, name
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_the_paper_profile_has_the_parameters_of_the_committed_runs(path):
-    """Those that a figure's JSON leaves out stand in the executed notebook."""
+    """Parameters that are missing in the JSON of a figure are in the executed notebook."""
     executed = FIGURES.parent / "docs" / "notebooks" / path.name
     cells = json.loads(executed.read_text())["cells"]
     assert not {"not-run"} & {cell["id"] for cell in cells}
@@ -210,7 +210,7 @@ def test_profiles_name_existing_notebooks():
 
 
 def sample():
-    """A small notebook without faults."""
+    """Return a small notebook without faults."""
     parameters = 'profile: str = "quick"  # sizes\ndevice: str = "auto"  # where\nsteps: list[int] = [1, 2]  # two of them'
     cells = [
         new_markdown_cell("# Title", id="a"),
@@ -302,20 +302,20 @@ def test_the_checker_flags_a_large_file():
     assert faults(sample(), LIMIT + 1) == [f"{LIMIT + 1} bytes; at most {LIMIT}"]
 
 
-# of a claim: id, sentence, verdict of record, then the number of the quick run
+# A printed claim consists of id, sentence, verdict of record and the number of the quick run.
 PRINTED = re.compile(r"^([CN][\w.]+)  .+\n     of record: (.+)\n     quick run: .+$", re.MULTILINE)
 QUICK = re.compile(r"(?:holds|fails|inconclusive) \((?:quick|custom)\)")
 
 
 def printed(path: Path) -> str:
-    """All text that stands in a notebook's outputs."""
+    """Return the text of all outputs of a notebook."""
     cells = json.loads(path.read_text())["cells"]
     outputs = [output for cell in cells for output in cell.get("outputs", [])]
     return "\n".join("".join(output.get("text", "")) for output in outputs)
 
 
 def printed_claims(path: Path) -> list[str]:
-    """Ids of the claims that stand in a notebook's outputs."""
+    """Return the ids of the claims in the outputs of a notebook."""
     return [id for id, _ in PRINTED.findall(printed(path))]
 
 
@@ -355,11 +355,11 @@ def test_printed_claims_are_found(tmp_path):
 
 
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
-LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")  # of Markdown, not of a picture
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")  # links in Markdown, without images
 
 
 def title(path: Path) -> str:
-    """The first heading of a page or a notebook."""
+    """Return the first heading of a page or a notebook."""
     text = path.read_text()
     if path.suffix == ".ipynb":
         text = "".join(json.loads(text)["cells"][0]["source"])
@@ -367,9 +367,9 @@ def title(path: Path) -> str:
 
 
 def links(stem: str) -> str:
-    """What a notebook's last cell says: its paper's page, and the notebook to read next, with their titles.
+    """Return the text of a notebook's last cell: links to its paper's page and to the next notebook, with their titles.
 
-    Those that show what all others left come last; after them one is back at the tour.
+    Notebooks that summarize all others come last; the link after them leads back to the tour.
     """
     stems = sorted(
         workflow.notebook_stems(), key=lambda stem: (stem.startswith(workflow.LAST), stem)

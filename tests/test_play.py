@@ -1,4 +1,4 @@
-"""The loop over rounds: recording, resuming, refusing."""
+"""The loop over rounds: recording, resuming, and rejection of invalid inputs."""
 
 import json
 import re
@@ -16,10 +16,10 @@ from paperlib.play import play, recorded_rounds
 
 
 def reference(seed, rounds, bonus=1.0, arms=4):
-    """The toy run in plain numpy, one trial."""
+    """Simulate one trial of the toy run with NumPy alone."""
     from paperlib.core.streams import stream_number, uniform
 
-    problem = np.uint64(2**64 - arms)  # round -1 of a purpose with `arms` numbers a round
+    problem = np.uint64(2**64 - arms)  # round -1 of a purpose with `arms` numbers per round
     with np.errstate(over="ignore"):
         mean = uniform(seed, stream_number("problem"), problem + np.arange(arms, dtype=np.uint64))
     plays, total, regret, out = np.ones(arms), np.zeros(arms), 0.0, []
@@ -100,7 +100,7 @@ def test_broken_feedback_names_round_and_trial_and_keeps_the_state(tmp_path):
 
 
 def test_resumed_equals_uninterrupted(tmp_path):
-    """Stop by an exception at round 130, mend the world, resume from the file."""
+    """Stop the run by an exception in round 130, repair the problem, and resume from the file."""
     kept, stop = tmp_path / "kept.npz", []
     probes = {
         "plays": Probe(lambda seen: seen.after.plays.amax(1), "sum"),
@@ -127,7 +127,7 @@ def test_resumed_equals_uninterrupted(tmp_path):
 
 
 class Gate:
-    """A probe that interrupts the run at a chosen round."""
+    """Probe that interrupts the run in a chosen round."""
 
     def __init__(self, stop):
         self.stop = stop
@@ -162,7 +162,7 @@ def test_probe_names_and_reductions_are_checked():
 
 
 def test_a_failed_run_stays_failed(tmp_path):
-    """Retries resume from before the failure and meet it again."""
+    """Repeated runs resume before the failure and fail again."""
 
     class Failing(Index):
         def report(self, state):
@@ -182,13 +182,16 @@ def test_final_probes_survive_a_stop_after_the_last_round(tmp_path):
 
 @pytest.mark.slow
 def test_time_and_rounds_both_decide_when_to_look(monkeypatch):
-    """No report before half a second or ``every`` seconds; a failure is seen after 64 rounds at the latest."""
+    """Progress is reported every half second, or every ``every`` seconds if that is less.
+
+    A failure is detected after at most 64 rounds.
+    """
     seen, rare = [], []
     play(Index(nap=0.01), Coins(), 100, 1, every=0.25, progress=lambda t, T, s: seen.append(t))
-    assert seen and (np.diff([0, *seen]) <= 25).all()  # on a slow machine after fewer
+    assert seen and (np.diff([0, *seen]) <= 25).all()  # on a slow machine after fewer rounds
     play(Index(nap=0.01), Coins(), 150, 1, every=9.0, progress=lambda t, T, s: rare.append(t))
     assert rare and (np.diff([0, *rare]) <= 50).all()
-    monkeypatch.setattr("paperlib.play.PULSE", 1e9)
+    monkeypatch.setattr("paperlib.play.PROGRESS_SECONDS", 1e9)
     play(
         Index(),
         Coins(),
@@ -238,11 +241,11 @@ def test_numpys_integers_are_whole_numbers():
             check_integer("x", value, least=3)
 
 
-# ---- what is no learner, problem, choice or answer -----------------------------------------------
+# ---- invalid learners, problems, actions and feedback --------------------------------------------
 
 
 def with_method(kind, name, function):
-    """An instance of a class in which one method is another, which is given what the first returned."""
+    """Return an instance with one method replaced by a function of the original method's result."""
     whole = getattr(kind, name)
     return type("Odd", (kind,), {name: lambda self, *a, **k: function(whole(self, *a, **k))})()
 
@@ -357,7 +360,7 @@ def test_a_probe_has_a_row_a_trial(reduce, value):
 
 @pytest.mark.parametrize("reduce", ["last", "sum", "max", "final"])
 def test_what_trials_share_is_recorded_of_each(reduce):
-    """So that parts of a run can be merged."""
+    """Otherwise parts of a run could not be merged."""
     probes = {"x": Probe(lambda seen: torch.tensor([[seen.t, 7]]), reduce)}
     trace = play(Index(), Coins(), 5, 3, record="all", probes=probes)
     last = {"sum": [10, 35]}.get(reduce, [4, 7])
@@ -415,7 +418,7 @@ def test_a_checkpoint_with_other_contents_is_refused(change, tmp_path):
 
 
 class Moving(Coins):
-    """Whose arms are the first ones until a round, in tensors of their own."""
+    """Problem whose arms equal the first ones until a given round, but are new tensors in every round."""
 
     def context(self, instance, t):
         return instance.arms.clone() if t < 7 else instance.arms.flip(1)

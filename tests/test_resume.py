@@ -1,4 +1,4 @@
-"""A run that is killed goes on from its checkpoint and ends as if nothing had happened."""
+"""A run that is killed continues from its checkpoint, with the same result as an uninterrupted run."""
 
 import functools
 import json
@@ -44,7 +44,7 @@ def history(round):
 
 
 def deadly(round):
-    """Kills its process without warning in the round that the environment names, counted from 0."""
+    """Kill its process without warning in the round of the environment variable, counted from 0."""
     if os.environ.get("DEADLY_ROUND") == str(round.t):
         os.kill(os.getpid(), signal.SIGKILL)
     return round.feedback
@@ -54,7 +54,7 @@ PROBES = {"widest": Probe(widest, "max"), "plays": last_plays, "history": Probe(
 
 
 def kill_when(there, code, environment):
-    """Start ``code`` in a process of its own, kill it without warning as soon as ``there()``."""
+    """Start ``code`` in a separate process and kill it without warning as soon as ``there()`` is true."""
     process = subprocess.Popen(
         [sys.executable, "-c", CHILD + code],
         env={**os.environ, **environment},
@@ -71,13 +71,13 @@ def kill_when(there, code, environment):
 
 
 def rounds_kept(file):
-    """Rounds that the state in a checkpoint has heard."""
+    """Return the number of rounds after which the state in a checkpoint was saved."""
     with np.load(file) as kept:
         return json.loads(str(kept["head"]))["t"]
 
 
 def rounds_at_first_report(call):
-    """Where a run that reports after every round begins; it is stopped there, one round further."""
+    """Return the first round that a run reports if it reports after every round; the run is stopped in this round."""
     seen = []
 
     def stop(t, horizon, seconds):
@@ -99,7 +99,7 @@ def test_play_resumes_bit_for_bit(tmp_path):
     resume = functools.partial(
         play, Index(nap=0.002), Coins(), HORIZON, TRIALS, 3, probes=PROBES, checkpoint=file
     )
-    assert rounds_at_first_report(resume) == t + 1  # it did not begin anew
+    assert rounds_at_first_report(resume) == t + 1  # it did not restart from round 1
     resumed = resume()
     straight = play(Index(nap=0.002), Coins(), HORIZON, TRIALS, 3, probes=PROBES)
     assert resumed.equal(straight)
@@ -108,7 +108,7 @@ def test_play_resumes_bit_for_bit(tmp_path):
 
 @pytest.mark.slow
 def test_few_slow_rounds_are_kept_and_reported_too(tmp_path):
-    """60 rounds of .1 s: by rounds alone nothing would be saved before the end."""
+    """60 rounds of 0.1 s: if only the number of rounds counted, nothing would be saved before the end."""
     file, told = tmp_path / "run.npz", tmp_path / "told"
     call = f"play(Index(nap=.1), Coins(), 60, 1, 3, probes={{'x': deadly}}, checkpoint={str(file)!r}, every=.5, progress=tell)"
     tell = f"tell = lambda t, T, s: open({str(told)!r}, 'a').write(f'{{t}} ')"
@@ -139,12 +139,15 @@ def test_few_slow_rounds_are_kept_and_reported_too(tmp_path):
 @pytest.mark.parametrize("chunk", [2])
 def test_store_resumes_bit_for_bit(tmp_path, monkeypatch, chunk):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "results"))
-    # a timing elsewhere on the machine is none of its business
+    # This test does not wait for timings of other processes on the machine.
     monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path))
     call = f"Coins(), {{'a': Index(nap=.002)}}, {HORIZON}, {TRIALS}, 3, chunk={chunk}, probes=PROBES, every=.05"
 
     def second() -> bool:
-        """The first chunk is whole, and a part of the other is kept: the first one's own part is gone a moment later."""
+        """Return whether the first chunk is complete and a part of the second is saved.
+
+        The partial file of the first chunk is deleted shortly after its completion.
+        """
         names = {path.name.removesuffix(".npz") for path in tmp_path.glob("results/*.npz")}
         parts = {name.removesuffix(".part") for name in names if name.endswith(".part")}
         return len(names - {f"{name}.part" for name in parts}) == 1 and not parts <= names

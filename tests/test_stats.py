@@ -1,4 +1,4 @@
-"""Intervals: known values, coverage, and inputs that mean nothing."""
+"""Intervals: known values, coverage, and rejection of meaningless inputs."""
 
 import math
 
@@ -16,7 +16,8 @@ rng = np.random.default_rng
 
 def test_mean_is_the_textbook_t_interval():
     found = stats.mean([1.0, 2.0, 3.0, 4.0])
-    half = 3.182446305284263 * math.sqrt(5 / 3) / 2  # t quantile .975 of 3 degrees of freedom
+    # The first factor is the 0.975 quantile of the t distribution with 3 degrees of freedom.
+    half = 3.182446305284263 * math.sqrt(5 / 3) / 2
     assert found.n == 4 and found.estimate == 2.5
     assert (found.low, found.high) == pytest.approx((2.5 - half, 2.5 + half), rel=1e-12)
 
@@ -63,14 +64,14 @@ def test_ratio_resamples_both_together():
 
 
 def test_ratio_stands_a_zero_among_the_denominators():
-    """A learner that begins with the best arm and stays has no regret at all."""
+    """For example, a learner that starts with the best arm and never changes it has no regret."""
     found = stats.ratio([3.0, 3.0, 3.0, 3.0], [2.0, 0.0, 1.0, 1.0])
     assert found.estimate == 3 and found.low < 3 < found.high < np.inf
     assert stats.ratio([1.0, 1.0], [1.0, 0.0]).high == np.inf
 
 
 def test_ratio_to_what_may_be_negative_is_unbounded():
-    """Fieller's rule: where the denominator's interval holds 0 the ratio may be any number."""
+    """Fieller's rule: if the interval of the denominator contains 0, the ratio may be any number."""
     for b in ([-1.0, 2.0, -1.0, 0.5], [0.0, 0.0, 0.0, 0.0], [-3.0, -2.0, -1.0, -2.0]):
         found = stats.ratio([1.0, 2.0, 3.0, 2.0], b)
         assert (found.low, found.high) == (-np.inf, np.inf) and not np.isnan(found.estimate)
@@ -98,7 +99,7 @@ def test_ratio_stands_a_negative_denominator_that_no_mean_feels():
     means = lambda x: x[stats._resamples(40, 0, stats.RESAMPLES)].mean(1)
     expected = np.quantile(means(a) / means(b), [0.025, 0.975])
     assert found[1:3] == pytest.approx(expected, rel=1e-12)
-    # a few resamples without a ratio count at both ends: each is no longer than without them
+    # A few resamples without a ratio count at both ends, so that both ends move outwards.
     b = np.array([*np.full(11, 3.0), -20.0])
     share = (b[stats._resamples(12, 0, stats.RESAMPLES)].mean(1) <= 0).mean()
     found = stats.ratio(np.full(12, 2.0), b, level=1 - 3 * share)
@@ -217,7 +218,7 @@ def test_bootstrap_mean_covers_and_is_a_function_of_its_seed():
 
 
 def test_a_constant_share_has_the_exact_interval():
-    """A bootstrap of equal values would say [1, 1]."""
+    """A bootstrap of equal values would return [1, 1]."""
     for value, successes in ((1.0, 20), (0.0, 0)):
         found = stats.bootstrap_mean([value] * 20, of="share", bounds=(0, 1))
         exact = stats.proportion(successes, 20)

@@ -1,4 +1,4 @@
-"""What a notebook's ``Study`` adds to its figures and verdicts."""
+"""Additions of a notebook's ``Study`` to its figures and verdicts."""
 
 import json
 
@@ -13,7 +13,7 @@ STEM = "linear_1_ellipsoid"
 
 @pytest.fixture
 def names(tmp_path, monkeypatch):
-    """The parameters of a quick run, which writes to a folder of its own."""
+    """Return the parameters of a quick run that writes to a separate folder."""
     monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path))
     return {name: line.value for name, line in declared.read_parameters(STEM).items()}
 
@@ -40,7 +40,7 @@ def test_what_a_cell_gives_comes_before_what_the_study_knows(names, tmp_path):
 def test_verdicts_belong_to_the_profile(names, tmp_path):
     study = Study(STEM, names)
     assert study.judge("linear.C1", 1.0, (0.5, 1.5), 3).profile == "quick"
-    names["profile"] = "custom"  # as the kernel does after a cell that changes a parameter
+    names["profile"] = "custom"  # the kernel does this after a cell that changes a parameter
     assert study.not_run("linear.C1", "no data").profile == study.profile == "custom"
     assert (tmp_path / "quick/claims/linear.C1.json").exists()
     assert (tmp_path / "custom/claims/linear.C1.json").exists()

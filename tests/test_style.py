@@ -1,4 +1,4 @@
-"""The formatter and the linter have nothing to say, and a commit hook runs the same version of them."""
+"""The formatter and the linter report no issue, and the commit hook runs the locked version of them."""
 
 import importlib.util
 import subprocess

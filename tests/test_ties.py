@@ -1,4 +1,4 @@
-"""Ties up to rounding: one rule for all learners, and no choice that hangs on the last bit."""
+"""Ties up to rounding: all learners use one rule, and no choice depends on the last bit."""
 
 import ast
 from dataclasses import dataclass
@@ -17,8 +17,9 @@ from paperlib.maths.sets import SubSimplex
 from paperlib.play import Probe, play
 
 PACKAGE = Path(__file__).parents[1] / "paperlib"
-OF_BOOLEANS = ("learners/multiscale.py",)  # what is exact has no ties up to rounding
-TOLD_APART = ("uniform", "Beta Thompson", "warm start", "UCB1")  # by draws, or by index
+OF_BOOLEANS = ("learners/multiscale.py",)  # Booleans are exact and have no ties up to rounding
+# These learners distinguish equal arms by draws, or by index.
+TOLD_APART = ("uniform", "Beta Thompson", "warm start", "UCB1")
 CASES = {
     f"{paper}.{name}": case
     for paper in ("glbomd", "bkb", "linear")
@@ -36,8 +37,8 @@ def test_first_best_is_the_first_within_rounding():
     index = [
         [1.0, up, 0.5],
         [0.0, -1.0, 0.0],
-        [-up, -1.0, -1.0],  # a negative top
-        [-np.inf, 2.0, 2.0 * up],  # what is eliminated is -inf
+        [-up, -1.0, -1.0],  # the largest index is negative
+        [-np.inf, 2.0, 2.0 * up],  # an eliminated arm has index -inf
         [1.0, 1.0 + 3 * ROUNDING, 1.0],
     ]
     expected = [0, 0, 0, 1, 1]
@@ -62,17 +63,20 @@ def test_ties_are_broken_in_one_place(place):
     searches = {"argmax", "argmin", "nanargmax", "nanargmin"}
     found = [
         f"{file.relative_to(PACKAGE)}:{node.lineno}"
-        for file in sorted(PACKAGE.glob(f"{place}/*.py"))
+        for file in sorted([*PACKAGE.glob(f"{place}/*.py"), *PACKAGE.glob(f"{place}.py")])
         if str(file.relative_to(PACKAGE)) not in OF_BOOLEANS
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute) and node.attr in searches
     ]
-    assert not found, f"an arm is found by core.linalg.first_best alone: {found}"
+    assert not found, f"an arm is found by core.linalg.argmax_first alone: {found}"
 
 
 @dataclass(frozen=True)
 class Twice:
-    """Another problem with every arm a second time, in reverse order: equal arms whose sums a processor orders differently."""
+    """Problem with every arm of another problem a second time, in reverse order.
+
+    The processor may add the terms of equal arms in different orders.
+    """
 
     problem: Any
 
@@ -92,14 +96,14 @@ class Twice:
 @pytest.mark.parametrize("name", CASES)
 def test_of_two_equal_arms_the_first_is_played(name, trials):
     case = CASES[name]
-    # bkb's first arm is drawn
+    # The first arm of bkb is random.
     late = lambda seen: (seen.action >= seen.context.shape[1] // 2) & (seen.t > 0)
     run = play(case.learner, Twice(case.problem), 40, trials, probes={"second": Probe(late, "sum")})
     assert run["second"][:, -1].tolist() == [0.0] * trials
 
 
 def test_the_determinant_test_does_not_hang_on_the_last_bit():
-    """Two plays of a unit arm multiply det(I) by 1 + 2 / 4, whichever way it points: the factor exactly."""
+    """Two pulls of a unit arm multiply det(I) by exactly the factor of the test, 1 + 2 / 4, for every direction of the arm."""
     angle = torch.linspace(0, 3, 301, dtype=torch.float64)
     arms = torch.stack([angle.cos(), angle.sin()], 1).unsqueeze(1)
     learner = RSGLinCB(Bernoulli(), 1.0, ridge=1.0, scale=0.0)

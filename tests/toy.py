@@ -1,4 +1,4 @@
-"""A problem and a learner small enough to check by hand, for tests of the shared modules."""
+"""A problem and a learner that are small enough to verify by hand, for tests of the shared modules."""
 
 import time
 from dataclasses import dataclass
@@ -17,7 +17,10 @@ class World(NamedTuple):
 
 @dataclass(frozen=True)
 class Coins:
-    """K coins whose means each trial draws; from round ``broken`` on (0, 1, ...) the feedback is infinite."""
+    """Bernoulli bandit with K arms whose means are random per trial.
+
+    From round ``broken`` on (0, 1, ...) the feedback is not finite.
+    """
 
     arms: int = 4
     broken: int = 10**9
@@ -44,7 +47,7 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Index:
-    """Mean plus bonus / sqrt(plays), with a history that it does not need; ``nap`` seconds of sleep a round."""
+    """Index policy with index mean plus bonus / sqrt(plays), and with an unused history; it sleeps ``nap`` seconds per round."""
 
     bonus: float = 1.0
     nap: float = 0.0
@@ -71,7 +74,7 @@ class Index:
 
 @dataclass(frozen=True)
 class Listed:
-    """Plays listed arms, the same in all trials, one a round."""
+    """Learner that plays listed arms, one per round, the same in all trials."""
 
     arms: tuple
     wants = "reward"

@@ -1,9 +1,9 @@
-"""Ask and tell: a learner on a problem of one's own."""
+"""Ask/tell interface: run a learner on your own problem."""
 
 from .optimizer import Optimizer
 from .trial import AskTell
 
 __all__ = [
-    "AskTell",  # one trial of any learner: ask for an action, tell what it earned
-    "Optimizer",  # the same for a search: batches, data of one's own, failed evaluations
+    "AskTell",  # one trial of any learner: ask for an action, tell its reward
+    "Optimizer",  # the same for optimization: batches, existing data, failed evaluations
 ]

@@ -1,4 +1,4 @@
-"""Numbers and devices as users give them, and warnings at the line where they did."""
+"""Conversion of the numbers and devices that users pass, and warnings that point at the user's line."""
 
 import math
 import sys
@@ -16,33 +16,34 @@ from ..core.validation import check_array, raise_invalid
 
 
 def resolve_device(device: str | torch.device | None) -> torch.device:
-    """The device of that name; None: the CPU.
+    """Return the device of that name; None means the CPU.
 
     Raises:
-        ValueError: none on which numbers are computed, or one that is not here.
+        ValueError: a name that is not a device, the meta device (which holds no numbers), or an unavailable device.
     """
     name = "cpu" if device is None else str(device) if isinstance(device, torch.device) else device
     allowed = "None, cpu, cuda, cuda:N, or such a torch.device"
-    if not isinstance(name, str) or name.startswith("meta"):  # which holds no numbers
+    if not isinstance(name, str) or name.startswith("meta"):  # the meta device holds no numbers
         raise_invalid("device", device, allowed)
     try:
         found = torch.device(pick_device(name))
-    except RuntimeError as error:  # cuda:x
+    except RuntimeError as error:  # torch raises it for names such as cuda:x
         raise ValueError(f"device={name!r}; allowed: {allowed}") from error
     if found.type != "cuda":
         return found
     index = torch.cuda.current_device() if found.index is None else found.index
     if index >= (count := torch.cuda.device_count()):
         raise_invalid("device", name, f"cuda:0..{count - 1}")
-    return torch.device("cuda", index)  # also where another becomes the current one
+    # With an explicit index the device stays the same if another one becomes the current device.
+    return torch.device("cuda", index)
 
 
 def as_trial_tensor(name: str, value: Any, device: torch.device | str = "cpu") -> Tensor:
-    """A copy of numbers of any shape, float64, led by the one trial, on a device.
+    """Return a float64 copy of numbers of any shape on a device, with a leading trial dimension of 1.
 
     Raises:
-        ValueError: no numbers (text, complex numbers, dates and ragged rows are none), or not
-            finite; it says ``name``.
+        ValueError: values that are not finite real numbers, for example text, complex numbers, dates or ragged rows. The
+            message contains ``name``.
     """
     if getattr(value, "dtype", None) in (np.float32, torch.float32):
         warn_caller(f"{name} comes in float32 and is computed with in float64")
@@ -57,41 +58,41 @@ def real_number(name: str, value: Any) -> float:
     infinity are returned as they are. A number beyond the range of float64, such as ``10**400``, becomes infinity.
 
     Args:
-        name: of the argument, for the message.
+        name: name of the argument, for the message.
 
     Raises:
-        ValueError: text, a truth value, None, a date, a complex or masked number, or more or fewer than one number.
+        ValueError: text, a Boolean, None, a date, a complex or masked number, or more or fewer than one number.
     """
     try:
         return _converted(_only(value))
-    except Exception as error:  # a type outside this package may raise anything
+    except Exception as error:  # a type of another package may raise any error
         raise ValueError(f"{name} must be one real number, got {short_repr(value)}") from error
 
 
 def _only(value: Any) -> Any:
-    """The entry of a container of one, however nested; else the value itself."""
+    """Return the single entry of a container, however nested; otherwise the value itself."""
     if isinstance(value, (list, tuple)):
         return _only(value[0]) if len(value) == 1 else value
     if isinstance(value, np.generic) or np.ma.is_masked(value) or not hasattr(value, "shape"):
         return value
     if not isinstance(value, np.ndarray) and hasattr(value, "item"):  # a tensor or a column
         return value.item()
-    return np.asarray(value).reshape(1)[0]  # ``item`` would make integers of dates
+    return np.asarray(value).reshape(1)[0]  # ``item`` would convert dates to integers
 
 
 def _converted(one: Any) -> float:
-    # of numpy's other kinds, ``float`` would drop imaginary parts and read durations
+    # For the other kinds of numpy's scalars, ``float`` would drop imaginary parts and accept durations.
     other = isinstance(one, np.generic) and one.dtype.kind not in "iuf"
     if other or isinstance(one, (bool, Sized)):
         raise TypeError(f"{type(one).__name__} is not a real number")
     try:
         return float(one)
-    except OverflowError:  # of an integer or a Fraction
+    except OverflowError:  # an integer or a Fraction may exceed float64
         return math.inf if one > 0 else -math.inf
 
 
 def finite_number(name: str, value: Any) -> float:
-    """The one finite number that ``value`` holds, see ``real_number``."""
+    """Return the one finite number that ``value`` holds, see ``real_number``."""
     found = real_number(name, value)
     if not math.isfinite(found):
         raise ValueError(f"{name} must be finite, got {short_repr(value)}")
@@ -99,30 +100,30 @@ def finite_number(name: str, value: Any) -> float:
 
 
 def count_dimensions(x: Any) -> int:
-    """The number of dimensions of what may be an array: 2 for rows of unlike lengths."""
+    """Return the number of dimensions of a value that may be an array; rows of different lengths give 2."""
     try:
         return np.ndim(x)
-    except Exception:  # a type outside this package may raise anything
+    except Exception:  # a type of another package may raise any error
         return 2
 
 
 def list_entries(many: Any) -> list:
-    """The entries of a list, an array, or a table; of what is none, or has no order, none."""
+    """Return the entries of a list, an array or a table; an empty list for other values and for unordered collections."""
     if isinstance(many, (dict, set, frozenset, str, bytes)):
         return []
-    try:  # a table iterates over the names of its columns
+    try:  # a table is converted first, because it iterates over the names of its columns
         return list(many.to_numpy() if hasattr(many, "to_numpy") else many)
-    except Exception:  # a type outside this package may raise anything
+    except Exception:  # a type of another package may raise any error
         return []
 
 
 def to_numpy(x: Tensor) -> np.ndarray:
-    """A copy of a tensor in numpy, whatever device it is on."""
+    """Return a NumPy copy of a tensor on any device."""
     return x.cpu().numpy().copy()
 
 
 def warn_caller(message: str) -> None:
-    """Warn at the line outside the package that called, however deep the call is in here."""
+    """Issue a warning that points at the calling line outside the package, however deep the call stack."""
     depth, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("paperlib."):
         depth, frame = depth + 1, frame.f_back

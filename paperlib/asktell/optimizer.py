@@ -1,4 +1,4 @@
-"""Ask and tell for a search: batches, data of one's own, and evaluations that fail."""
+"""Ask/tell interface for optimization: batches, existing data, and failed evaluations."""
 
 import os
 import sys
@@ -19,39 +19,45 @@ from .trial import AskTell
 
 
 class Optimizer(AskTell):
-    """One trial of a learner that searches: see ``AskTell`` for the arguments.
+    """Ask/tell interface of a learner for optimization. See ``AskTell`` for the arguments.
 
-    ::
+    Each call succeeds or leaves the optimizer unchanged, even if it is interrupted. For example, a batch with one
+    invalid entry is not used at all, and a damaged file restores nothing.
 
-        x = search.ask()
-        try:
-            search.tell(x, f(x))
-        except Exception as error:  # f raised, or gave no finite number
-            search.fail(x, error)
-
-    Each call is done whole or not at all, also where it is interrupted: a batch of which one entry
-    is refused, or a damaged file to restore from, leaves everything as it was.
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.asktell import Optimizer
+        >>> from paperlib.glbomd import GLBOMD, Gaussian
+        >>> search = Optimizer(GLBOMD(Gaussian(), norm_bound=1.0), np.eye(3))
+        >>> search.observe([0, 1, 2], [0.1, 0.5, 0.2])  # existing data
+        >>> arm = search.ask()
+        >>> try:
+        ...     search.tell(arm, float("nan"))
+        ... except ValueError as error:  # the evaluation raised, or its result is not finite
+        ...     search.fail(arm, error)
+        >>> search.rounds, len(search.failures)
+        (3, 1)
     """
 
-    _OBSERVED = ("actions", "feedback")  # what the arguments of ``observe`` are called
+    _OBSERVED = ("actions", "feedback")  # names of the arguments of ``observe``, for messages
 
     @property
     def failures(self) -> list[Failure]:
-        """Evaluations that gave no number, in the order told: round, action and reason each."""
+        """Failed evaluations in the order of the calls, each with its round, action and reason."""
         return list(self._now.failures)
 
     def tell(self, action: Any, feedback: Any, context: Any = None) -> None:
-        """What an action earned, or what each of a batch did.
+        """Update the learner with the feedback of an action or of a batch of actions.
 
         Args:
-            action: an arm's index or a point (d); a batch: n indices, or n x d, in a list, an array or a table.
-            feedback: one number, of a batch n (of a learner that wants a gradient d, or n x d).
-            context: as for ``AskTell.tell``, that of the whole batch.
+            action: index of an arm or a point (d). For a batch n indices, or n x d, in a list, an array or a table.
+            feedback: one number, or n numbers for a batch. For a learner that wants a gradient d, or n x d.
+            context: as for ``AskTell.tell``; one context for the whole batch.
 
         Raises:
-            ValueError: as ``AskTell.tell``, or not as many numbers as actions; nothing is learned
-                of a batch with one bad entry. What is no finite number can be told by ``fail``.
-            RuntimeError: the learner reports failure; nothing is learned.
+            ValueError: as ``AskTell.tell``, or the numbers of actions and of feedback differ. A batch with one invalid
+                entry is not used at all. Report results that are not finite with ``fail``.
+            RuntimeError: the learner reports failure; its state is unchanged.
         """
         if not self._many(action):
             super().tell(action, feedback, context)
@@ -60,15 +66,15 @@ class Optimizer(AskTell):
             self._now = self._within(context, hear)
 
     def observe(self, actions: Any, feedback: Any, context: Any = None) -> None:
-        """Data of one's own, before the first ask or later.
+        """Update the learner with existing data, before the first ask or later.
 
         Args:
-            actions: n of them, each a round: indices of arms, or n x d, in a list, an array or a table.
-            feedback: what they earned, n numbers.
-            context: as for ``AskTell.tell``, that of all of them.
+            actions: n actions, each of which counts as a round: indices of arms, or n x d, in a list, an array or a table.
+            feedback: their feedback, n numbers.
+            context: as for ``AskTell.tell``; one context for all actions.
 
         Raises:
-            ValueError: as ``tell``, or a learner that learns of its own actions only.
+            ValueError: as ``tell``, or the learner can learn only from actions that it chose itself.
             RuntimeError: as ``tell``.
         """
         if not tags_of(self.learner).own_actions:
@@ -77,38 +83,37 @@ class Optimizer(AskTell):
                 "learns of its own actions only: none, tell what was asked for"
             )
         heard = lambda now: self._all_heard(now, self._OBSERVED, actions, feedback)
-        # data of one's own answer no ask
+        # Existing data does not answer an ask, so the pending actions remain pending.
         self._now = self._within(context, lambda now: heard(now)._replace(untold=now.untold))
 
     def fail(
         self, action: Any, reason: Any, instead: float | None = None, context: Any = None
     ) -> None:
-        """An evaluation raised, or gave no finite number: it is recorded and the search goes on.
+        """Record an evaluation that raised an exception or returned no finite number.
 
-        By default the learner hears nothing, and the round does not count. What was asked is
-        dropped, and the draws move on by a round: a learner that chooses at random asks for another
-        action next. One whose choice is settled by what it knows asks for the same action again:
-        right where a failure passes. Where it lasts, tell a number ``instead`` (such as the worst
-        so far), of which it learns as of any other, in a round that counts; or observe another
-        action.
+        By default the learner receives no feedback, and the round does not count. The pending ask is dropped and the
+        random draws advance by one round. Therefore a randomized learner asks for another action next. A deterministic
+        learner asks for the same action again, which is right if the failure is temporary. If it is permanent, pass a
+        number ``instead`` (for example the worst result so far) or observe another action. The learner uses ``instead``
+        like any other feedback, and the round counts.
 
         Args:
-            action: an arm's index, or a point (d).
-            reason: the exception, the feedback that is no finite number (nan, None, ...), or words.
-            instead: the number that the learner hears in place of the missing one; None: nothing.
+            action: index of an arm, or a point (d).
+            reason: the exception, the feedback that is not a finite number (nan, None, ...), or a message.
+            instead: feedback that the learner receives in place of the missing one; None means no feedback.
             context: as for ``AskTell.tell``.
 
         Raises:
-            ValueError: an unknown action, a reason that is a finite number, or a number instead
-                that ``tell`` would refuse; nothing is recorded.
-            RuntimeError: the learner reports failure; nothing is recorded.
+            ValueError: an unknown action, a reason that is a finite number, or an ``instead`` that ``tell`` would reject;
+                the failure is not recorded.
+            RuntimeError: the learner reports failure; the failed evaluation is not recorded.
         """
         self._now = self._within(context, lambda now: self._recorded(now, action, reason, instead))
 
     def _recorded(
         self, now: TrialState, action: Any, reason: Any, instead: float | None
     ) -> TrialState:
-        """What follows ``now`` when the action gave no number; nothing of ``self`` changes."""
+        """Return the trial's state after a failed evaluation in the state ``now``; ``self`` does not change."""
         played, why = self._action(action, now.context), failure_reason(reason)
         self._validate(now.context, played, None)
         failure = Failure(now.rounds + 1, self._shown(played), why)
@@ -128,15 +133,15 @@ class Optimizer(AskTell):
         return {"rounds": self.rounds, "failures": len(self._now.failures), "horizon": self.horizon}
 
     def _many(self, action: Any) -> bool:
-        """Whether it is a batch: arms are numbers, points are rows of them."""
+        """Return whether ``action`` is a batch. An arm has no dimension, and a point has one."""
         return count_dimensions(action) > (0 if isinstance(self.context, Tensor) else 1)
 
     def _all_heard(
         self, now: TrialState, names: tuple[str, str], actions: Any, feedback: Any
     ) -> TrialState:
-        """What follows ``now`` when a batch is told; nothing of ``self`` changes, and nothing is computed before all is checked.
+        """Return the trial's state after a batch in the state ``now``; ``self`` does not change.
 
-        ``names``: of the two arguments, for messages.
+        All entries are checked before the first update. ``names``: names of the two arguments in messages.
         """
         told, heard = list_entries(actions), list_entries(feedback)
         if not told:
@@ -155,7 +160,7 @@ class Optimizer(AskTell):
     def _check_entry(
         self, now: TrialState, action: Any, feedback: Any, names: tuple[str, str]
     ) -> None:
-        """Raise ValueError for what ``_heard`` would refuse in a batch; it says ``names``."""
+        """Raise ValueError for an entry of a batch that ``_heard`` would reject; the message contains ``names``."""
         try:
             self._read(now, action, feedback, names)
         except ValueError as error:
@@ -164,12 +169,15 @@ class Optimizer(AskTell):
             raise ValueError(f"{names[0]}, {names[1]}: {error}") from error  # of the model
 
     def _updates(self, count: int) -> list[Callable | None]:
-        """What updates the state with each of a batch, in turn; None: the learner."""
+        """Return one update function per entry of a batch; None means the learner's ``update``."""
         return [None] * count
 
 
 class PaperOptimizer(Optimizer, ABC):
-    """Base of the papers' optimizers: the constructor makes learner and context, and points are in the user's coordinates."""
+    """Base class of the papers' optimizers.
+
+    The constructor builds the learner and its context. Points are in the user's coordinates.
+    """
 
     def ask(self) -> Any:
         """Return the next point to evaluate, in the user's coordinates. Until ``tell`` it stays the same."""
@@ -184,15 +192,15 @@ class PaperOptimizer(Optimizer, ABC):
 
     @classmethod
     def load(cls, path: str | os.PathLike, *arguments: Any, **named: Any) -> Self:
-        """The trial that ``save`` wrote, where it left off, on any device: built, then restored.
+        """Build an optimizer and restore the trial that ``save`` wrote, on any device.
 
         Args:
-            arguments, named: those of the constructor, as at the save, the seed among them; ``device`` may be
-                another. A file tells them from others and cannot make them.
+            arguments, named: the constructor's arguments, including the seed, as at the save; only ``device`` may differ.
+                The file cannot replace them, but other arguments are rejected.
 
         Raises:
             ValueError: as the constructor or ``restore``.
-            OSError: the file cannot be read at all.
+            OSError: the file cannot be read.
         """
         return cls(*arguments, **named).restore(path)
 
@@ -201,7 +209,9 @@ class SequentialOptimizer(PaperOptimizer):
     """Optimizer that evaluates one point at a time. Feedback belongs to the point that ``ask`` returned last."""
 
     def tell(self, feedback: Any) -> None:
-        """Update the learner with the feedback of the last point, one number. The first round beyond the horizon is warned of.
+        """Update the learner with the feedback of the last point, one number.
+
+        The first round beyond the horizon causes a warning.
 
         Raises:
             ValueError: feedback that is not a finite number or is outside the declared range; the learner is not updated.
@@ -214,16 +224,16 @@ class SequentialOptimizer(PaperOptimizer):
 
         Args:
             reason: the exception, the feedback that is not a finite number, or a message.
-            instead: the feedback that the learner receives in place of the missing one; None: no feedback.
+            instead: feedback that the learner receives in place of the missing one; None means no feedback.
 
         Raises:
-            ValueError: a reason that is a finite number, or an ``instead`` that ``tell`` would refuse.
+            ValueError: a reason that is a finite number, or an ``instead`` that ``tell`` would reject.
             RuntimeError: as ``tell``.
         """
         super().fail(self._asked("fail"), reason, instead)
 
     def _asked(self, call: str) -> np.ndarray:
-        """The point in the learner's coordinates."""
+        """Return the last point in the learner's coordinates."""
         if self._now.proposed is None:
             raise RuntimeError(
                 f"{call}: no point was asked for since the last tell; allowed: after ask()"
@@ -235,14 +245,14 @@ class SequentialOptimizer(PaperOptimizer):
 
 
 def failure_reason(reason: Any, largest: float = sys.float_info.max) -> str:
-    """Return the reason of a failed evaluation as a string, for an exception with its class.
+    """Return the reason of a failed evaluation as a string; for an exception it includes the class.
 
     Args:
-        reason: an exception, a message, or the value that came in place of a number.
-        largest: numbers up to this size are feedback.
+        reason: an exception, a message, or the value that was returned in place of a number.
+        largest: numbers of at most this absolute value are valid feedback.
 
     Raises:
-        ValueError: a number that is feedback, or a Boolean.
+        ValueError: a number that is valid feedback, or a Boolean.
     """
     if isinstance(reason, BaseException):
         return format_error(reason)
@@ -250,8 +260,8 @@ def failure_reason(reason: Any, largest: float = sys.float_info.max) -> str:
         return reason
     try:
         is_feedback = abs(real_number("reason", reason)) <= largest
-    except ValueError:  # no number at all
-        # a Boolean is not a real number, and does not explain a failure
+    except ValueError:  # not a number
+        # A Boolean is not a real number either, but it does not explain a failure.
         is_feedback = isinstance(reason, (bool, np.bool_))
     if is_feedback:
         allowed = "an exception, words, or feedback that is no finite number"

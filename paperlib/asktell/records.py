@@ -1,7 +1,8 @@
-"""What ask and tell remember between rounds, and its files: one npz without pickle each, which is loaded as a whole or refused.
+"""State of an ask/tell trial between rounds, and its files.
 
-A file has a checksum. Therefore its contents are those that ``save`` wrote, and are not examined one by one. Files of version
-0.1.0 have none; a zip archive has a checksum for each of its parts.
+A file is one npz without pickle, which is loaded as a whole or rejected. It has a checksum, which shows that its contents
+are what ``save`` wrote. Therefore they are not validated one by one. Files of version 0.1.0 have no such checksum, but a zip archive has
+one for each of its parts.
 """
 
 import os
@@ -19,15 +20,16 @@ from ..core.text import format_error
 from ..core.trees import list_leaves, map_leaves, pack, unpack
 from ..core.validation import raise_invalid
 
-NEAR = 1e-3  # of an asked point's largest coordinate: a point as near as this is taken for a rounded copy of it
-MOST = 64  # entries of untold actions: the oldest become one entry, which is their number
-# fields of ``TrialState`` that a file holds as they are
+# A point within this fraction of an asked point's largest coordinate is regarded as a rounded copy of it.
+NEAR = 1e-3
+MOST = 64  # pending actions that are stored one by one; older ones are only counted
+# Fields of ``TrialState`` that are written to a file without conversion.
 COUNTS = ("rounds", "skipped", "failures", "asked", "untold", "edge")
 FLAGS = ("warned", "cautioned", "late", "mixed")
 
 
 def same_context(a: Any, b: Any) -> bool:
-    """Whether two contexts have equal numbers, and the same functions."""
+    """Return whether two contexts have equal numbers and the same functions."""
     if a is b:
         return True
     a, b = list_leaves(a, "context"), list_leaves(b, "context")
@@ -36,12 +38,12 @@ def same_context(a: Any, b: Any) -> bool:
 
 
 def to_python_action(action: Tensor) -> int | tuple[float, ...]:
-    """Return an action (1 or 1 x d) as an index or a point in Python's numbers."""
+    """Return an action (1 or 1 x d) as a Python integer or a tuple of floats."""
     return tuple(action[0].tolist()) if action.dim() > 1 else int(action[0])
 
 
 def find_asked(action: int | tuple[float, ...], asked: dict) -> int | tuple[float, ...] | None:
-    """Return which of the actions asked for was played, or None. A point may come back rounded, for example from a file."""
+    """Return the pending action that was played, or None. A point may be rounded, for example if it was read from a file."""
     if action in asked:
         return action
     apart = lambda x: max(abs(a - b) for a, b in zip(action, x))
@@ -51,37 +53,40 @@ def find_asked(action: int | tuple[float, ...], asked: dict) -> int | tuple[floa
 
 
 class Failure(NamedTuple):
-    """An evaluation that gave no number."""
+    """A failed evaluation, which returned no finite number."""
 
-    round: int  # that it would have been: 1, 2, ...
-    action: Any  # index of the arm, or the point as its user writes it
+    round: int  # number (1, 2, ...) that the round would have had
+    action: Any  # index of the arm, or the point in the user's coordinates
     reason: str
 
 
 class TrialState(NamedTuple):
-    """All that rounds change, replaced in one assignment: an interrupt leaves old or new."""
+    """The part of a trial that rounds change.
+
+    It is replaced in one assignment, so that an interrupted call leaves either the old or the new state.
+    """
 
     state: Any
-    context: Any  # of the round, led by the one trial
-    rounds: int = 0  # told
+    context: Any  # context of the round, with a leading trial dimension of 1
+    rounds: int = 0  # rounds whose feedback was told
     skipped: int = (
-        0  # rounds of the draws passed over: failures left out, asks in a further context
+        0  # rounds of the draws that were skipped, by failures and by asks in a further context
     )
-    proposed: Tensor | None = None  # action asked for, 1 or 1 x d; None: none since the last tell
+    proposed: Tensor | None = None  # action of the last ask, 1 or 1 x d; None after a tell
     pending: Any = None  # state in which it was chosen
-    warned: bool = False  # of an overflow
-    cautioned: bool = False  # of a reward that contradicts the declared model
-    late: bool = False  # warned of rounds beyond the horizon
-    edge: int = 0  # rounds with the center at the edge, less twice the others; -1: warned
+    warned: bool = False  # whether an overflow was warned of
+    cautioned: bool = False  # whether a reward that contradicts the model was warned of
+    late: bool = False  # whether rounds beyond the horizon were warned of
+    edge: int = 0  # rounds with the center at the edge minus twice the others; -1 after a warning
     failures: tuple[Failure, ...] = ()
-    waiting: tuple[int, ...] = ()  # arms under evaluation, of an optimizer that heeds them
-    # action asked for in this context (None: unknown), how often it is not told
+    waiting: tuple[int, ...] = ()  # arms under evaluation, for optimizers that use them
+    # pairs of an action asked for in this context (None: unknown) and the number of its pending asks
     untold: tuple[tuple, ...] = ()
     asked: tuple[int, int] = (0, 0)  # round of the draws of the last ask, and its number of actions
-    mixed: bool = False  # a context changed while actions were untold: tells need their context
+    mixed: bool = False  # the context changed while actions were pending: ``tell`` needs a context
 
     def turned(self, context: Any) -> "TrialState":
-        """Return the same in the context of the next ask, which has draws of its own where others are untold."""
+        """Return the state with the context of the next ask, which skips to new draws if other actions are pending."""
         if not self.untold:
             return self._replace(context=context)
         if same_context(context, self.context):
@@ -90,24 +95,25 @@ class TrialState(NamedTuple):
         return self._replace(context=context, untold=(), mixed=True, skipped=skipped)
 
     def with_asked(self, actions: list) -> "TrialState":
-        """Return the same with these actions untold, which are those of the last ask if its draws are the same."""
+        """Return the state with these actions pending. With the draws of the last ask they are the same ask, repeated."""
         draws = self.rounds + self.skipped
         known = self.asked[1] if self.asked[0] == draws else 0
         untold = dict(self.untold)
         for action in actions[known:]:
             untold[action] = untold.get(action, 0) + 1
-        while len(untold) > MOST:  # of a user who plays other actions than those asked for
+        # A user who plays other actions than those asked for leaves ever more of them pending.
+        while len(untold) > MOST:
             oldest = next(x for x in untold if x is not None)
             untold[None] = untold.get(None, 0) + untold.pop(oldest)
         asked = draws, max(known, len(actions))
         return self._replace(untold=tuple(untold.items()), asked=asked)
 
     def settled(self, played: Tensor) -> "TrialState":
-        """Return the same with one evaluation of this action (1 or 1 x d) less to wait for, if it was asked for."""
+        """Return the state with one pending evaluation of this action (1 or 1 x d) fewer, if it was asked for."""
         action, waiting = to_python_action(played), list(self.waiting)
         if action in waiting:
             waiting.remove(action)
-        # another action answers one of those that are known by their number alone, under None
+        # An action that is not found answers one of the oldest actions, which are only counted, under None.
         told = find_asked(action, dict(self.untold))
         left = ((x, count - (x == told)) for x, count in self.untold)
         untold = tuple((x, count) for x, count in left if count)
@@ -115,28 +121,29 @@ class TrialState(NamedTuple):
 
 
 def read_file(path: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:
-    """Head and arrays of a file that ``save`` wrote.
+    """Return head and arrays of a file that ``save`` wrote.
 
     Raises:
-        ValueError: the file is another one, or damaged, or ``path`` is none.
-        OSError: it cannot be read at all.
+        ValueError: the file was not written by ``save``, or is damaged, or ``path`` is invalid.
+        OSError: the file cannot be read.
     """
     raw = Path(check_path(path)).read_bytes()
     try:
         return parse_npz(raw)
-    except Exception as error:  # what they make of text, halves, turned bits
+    # zipfile, numpy and json raise many kinds of errors for text, truncated files and flipped bits
+    except Exception as error:
         raise load_error(path, error) from error
 
 
 def check_path(path: str | os.PathLike) -> str | os.PathLike:
-    """``path``; ValueError for what is none."""
+    """Return ``path``; raise ValueError unless it is a file name or a Path."""
     if not isinstance(path, (str, os.PathLike)) or str(path) == "" or "\0" in str(path):
         raise_invalid("path", path, "the name of a file, or a Path")
     return path
 
 
 def load_error(path: str | os.PathLike, error: Exception) -> ValueError:
-    """The error for a file that holds no learner, with the reason."""
+    """Return the error for a file without a saved learner, with the reason."""
     allowed = f"a file that save wrote, whole ({format_error(error)})"
     return ValueError(f"path={str(path)!r} holds no saved learner; allowed: {allowed}")
 
@@ -144,9 +151,9 @@ def load_error(path: str | os.PathLike, error: Exception) -> ValueError:
 def check_sizes(
     path: str | os.PathLike, state: Any, arrays: dict[str, np.ndarray], first: Any
 ) -> None:
-    """Raise ValueError where a leaf has another shape there; histories may have other lengths.
+    """Raise ValueError if a leaf has another shape in the file; histories may have other lengths.
 
-    ``first``: sizes of the context with which the file's learner began, to be named.
+    ``first``: sizes of the first context of the learner in the file, for the message.
     """
     for name, leaf in list_leaves(state):
         if isinstance(leaf, PLAIN) or name not in arrays:
@@ -163,9 +170,9 @@ def check_sizes(
 
 
 def pack_trial(now: TrialState) -> tuple[dict, dict[str, np.ndarray]]:
-    """Counts, flags, failures and plain leaves for the head; arrays of state and context.
+    """Return the head (counts, flags, failures and plain leaves) and the arrays of state and context.
 
-    A function in a context, such as a set's oracle, is not written. It has to be given again for a load.
+    A function in a context, such as a set's oracle, is not written. You must pass it again when you load the file.
     """
     arrays, plain = pack(now.state)
     context = map_leaves(lambda path, x: None if callable(x) else x, now.context)
@@ -175,16 +182,17 @@ def pack_trial(now: TrialState) -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def saved_context(head: dict, arrays: dict[str, np.ndarray]) -> Any:
-    """The context in a file, without its trial, of the sizes with which its learner began.
+    """Return the context in a file, without the trial dimension and with the sizes of the learner's first context.
 
-    None where it is not arrays alone: a file holds no functions and no classes of tuples.
+    The result is None unless the context consists of arrays alone, because a file contains no functions and no classes of tuples.
     """
     parts = {name: x for name, x in arrays.items() if name.split(".")[0] == "context"}
     if parts.keys() == {"context"}:
-        # arms may have become more or fewer since: sizes of the state hang on the first ones
+        # The number of arms may have changed since, but the sizes of the state depend on the first arms.
         return np.resize(parts["context"][0], head.get("first") or parts["context"].shape[1:])
     listed = [f"context.{i}" for i in range(len(parts))]
-    plain = any(name.startswith("context") for name in head["plain"])  # None may be a function
+    # A plain leaf that is None may stand for a function.
+    plain = any(name.startswith("context") for name in head["plain"])
     if not parts or plain or parts.keys() != set(listed):
         return None
     return tuple(torch.from_numpy(parts[name][0]) for name in listed)
@@ -193,31 +201,31 @@ def saved_context(head: dict, arrays: dict[str, np.ndarray]) -> Any:
 def unpack_trial(
     now: TrialState, head: dict, arrays: dict[str, np.ndarray], device: torch.device | str = "cpu"
 ) -> TrialState:
-    """What was packed, with nothing asked, on a device.
+    """Return the trial's state that was packed, without a pending ask, on a device.
 
-    Files from before failures were kept hold neither those nor flags, and older ones no context.
+    Old files contain neither failures nor flags, and still older ones no context.
 
     Args:
-        now: as before the first round: it has the classes and the context's functions.
+        now: the state before the first round, which provides the classes and the context's functions.
 
     Raises:
-        Exception: something is missing.
+        Exception: an entry is missing.
     """
     context, plain = now.context, head["plain"]
     if any(name.split(".")[0] == "context" for name in arrays):
         functions = {name: x for name, x in list_leaves(context, "context") if callable(x)}
         context = unpack(context, arrays, plain | functions, "context", device)
     rounds, skipped = head["rounds"], head.get("skipped", 0)
-    # a point is a list in JSON
+    # JSON turns the tuple of a point into a list.
     key = lambda action: tuple(action) if isinstance(action, list) else action
     failures = tuple(Failure(t, key(action), why) for t, action, why in head.get("failures", ()))
     told = head.get("untold", 0)
-    # older files hold the number of all untold actions alone
+    # Older files contain only the number of pending actions.
     pairs = told if isinstance(told, list) else [[None, told]] if told else []
     untold = tuple((key(action), count) for action, count in pairs)
     asked = head.get("asked", (rounds + skipped, sum(count for _, count in untold)))
     flags = {name: head.get(name, False) for name in FLAGS}
-    # older files have one flag for an overflow and for a loss beyond its bound
+    # Older files have a single flag for an overflow and for a loss above its bound.
     flags["cautioned"] = head.get("cautioned", flags["warned"])
     return TrialState(
         unpack(now.state, arrays, plain, device=device),

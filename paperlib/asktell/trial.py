@@ -1,4 +1,4 @@
-"""Any learner on a problem of one's own: ask for an action, tell what it earned."""
+"""Ask/tell interface of a learner: ask for an action, tell its reward."""
 
 import hashlib
 import math
@@ -42,37 +42,50 @@ from .records import (
 
 
 class AskTell:
-    """One trial of a learner that keeps its state.
+    """Run one trial of a learner on your own problem.
 
-    A refused context, action or feedback raises before anything changes: what was learned stays.
-    So it does where a call is interrupted.
+    An invalid context, action or feedback raises an error and leaves the learner unchanged. An interrupted call also
+    leaves it unchanged.
 
-    A reward that contradicts the learner's declared model, its noise and norm bound for example, is warned of once per trial.
-    A trial that follows its model is warned of with probability at most 1e-6; see ``core.contracts.Observed`` for the rule.
+    The learner warns once per trial if a reward contradicts its declared model, for example its noise level and norm
+    bound. If the rewards follow the model, a warning occurs with probability at most 1e-6 per trial; see
+    ``core.contracts.Observed`` for the rule.
 
-    Rewards may be delayed. After ``ask(a)`` and ``ask(b)`` with two contexts ``tell`` cannot tell which of them its
-    reward belongs to. From then on every ``tell`` needs the context in which its action was asked for, as in
-    ``tell(action, reward, context=a)``, and raises ValueError without it. You may pass ``context`` always.
-    The reward of an action that was not asked for leaves the one that was asked for untold. For example, a user who
-    plays arm 2 where ``ask`` returned 0 passes ``context`` if the contexts change. Asking again in the same context before the
-    reward is told is one ask: it returns the same action, and one reward settles it. With several customers who have the same
-    arms, pass ``context`` in every call.
+    Rewards may be delayed. After ``ask(a)`` and ``ask(b)`` with two contexts, ``tell`` cannot infer the context of its
+    reward. From then on every ``tell`` needs the context in which its action was asked for, as in
+    ``tell(action, reward, context=a)``, and raises ValueError without it. You may always pass ``context``.
+
+    If you tell the reward of an action that was not asked for, the action that was asked for remains pending. For
+    example, if ``ask`` returned 0 and you play arm 2, pass ``context`` whenever the contexts change. Repeated calls of
+    ``ask`` in the same context count as one until the reward is told: they return the same action, and one reward
+    answers them. If several customers have the same arms, pass ``context`` in every call.
 
     Args:
         learner: any learner of the package.
-        context: the first context, without the leading trial dimension (for bandits the arms, K x
-            d); a tuple or NamedTuple of tensors, each without it, for learners that take several.
-        horizon: rounds, for learners that need to know, and for what some warn of; None otherwise.
-        seed: of the learner's own random numbers.
-        prepare: maps a context before the learner sees it, for example to bring arms to norm at
-            most 1.
-        device: where the learner computes: "cuda", "cuda:N" or a ``torch.device``; None: the CPU. What is
-            asked and told stays numpy's and Python's.
+        context: the first context, without the leading trial dimension. For bandits this is the array of arms, K x d.
+            For learners that take several tensors it is a tuple or NamedTuple of them.
+        horizon: number of rounds, for learners that require it and for the warnings that depend on it; otherwise None.
+        seed: seed of the learner's random numbers.
+        prepare: function that is applied to every context before the learner receives it, for example to scale arms to
+            norm at most 1.
+        device: device of the learner's computations: "cuda", "cuda:N" or a ``torch.device``; None means the CPU.
+            Actions and feedback remain NumPy arrays and Python numbers.
 
     Raises:
-        ValueError: what is no learner, no arms (K x d), no horizon or no seed; a context outside
-            the learner's model or of another dimension than the first; a learner that needs a
-            horizon, or with settings for more than one trial; a device that is not here.
+        ValueError: an invalid learner, arms (not K x d), horizon or seed; a context outside the learner's model or with
+            another dimension than the first one; a missing horizon that the learner requires; per-trial settings for more
+            than one trial; an unavailable device.
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.asktell import AskTell
+        >>> from paperlib.glbomd import GLBOMD, Bernoulli
+        >>> arms = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+        >>> trial = AskTell(GLBOMD(Bernoulli(), norm_bound=3.0), arms, seed=1)
+        >>> for reward in (1, 0, 1):
+        ...     trial.tell(trial.ask(), reward)
+        >>> trial.rounds
+        3
     """
 
     def __init__(
@@ -88,56 +101,56 @@ class AskTell:
         if horizon is not None:
             horizon = check_integer("horizon", horizon)
         seed = check_integer("seed", seed, least=0)
-        self._learner = select_trials(learner, range(1), 1)  # settings by trial: of the one
+        self._learner = select_trials(learner, range(1), 1)  # per-trial settings have one row
         self._horizon, self._seed = horizon, seed
         self._prepare, self._device = prepare, resolve_device(device)
         self._tkwargs = {"dtype": torch.float64, "device": self._device}
         self._streams = Streams(self._seed, [0], self._device)
-        self._first = None  # context: later ones are like it
+        self._first = None  # the first context, which later ones must resemble
         self._first = self._lead(context)
         self._now = TrialState(self._begun(), self._first)
         if caution := contracts.call_optional(self.learner, "caution", self._first, horizon, None):
             warn_caller(caution)
 
     def _begun(self) -> Any:
-        """The learner's state before the first round; sizes of its parts may hang on the context."""
+        """Return the learner's state before the first round; its sizes may depend on the context."""
         draw = self._streams.at(-1)
         with _outside_gradients():
             return self.learner.init(1, self._first, self.horizon, draw, **self._tkwargs)
 
     @property
     def learner(self) -> Learner:
-        """Who learns, with settings of the one trial."""
+        """The learner, with the settings of the single trial."""
         return self._learner
 
     @property
     def horizon(self) -> int | None:
-        """Rounds that the learner was told of."""
+        """Number of rounds that was passed to the learner, or None."""
         return self._horizon
 
     @property
     def seed(self) -> int:
-        """Of the learner's own random numbers."""
+        """Seed of the learner's random numbers."""
         return self._seed
 
     @property
     def device(self) -> torch.device:
-        """Where the state, the context and the draws are."""
+        """Device of the state, the context and the random draws."""
         return self._device
 
     @property
     def state(self) -> Any:
-        """What was learned: the learner's state, of one trial."""
+        """State of the learner, for one trial."""
         return self._now.state
 
     @property
     def context(self) -> Any:
-        """The context last asked about, led by the one trial."""
+        """Context of the last ``ask``, with a leading trial dimension of 1."""
         return self._now.context
 
     @property
     def rounds(self) -> int:
-        """Rounds told."""
+        """Number of rounds whose feedback was told."""
         return self._now.rounds
 
     def __repr__(self) -> str:
@@ -147,39 +160,40 @@ class AskTell:
         return f"{type(self).__name__}({short_repr(self.learner)}, {self._offer()}, {counts})"
 
     def _offer(self) -> str:
-        """What ``repr`` says of the context."""
+        """Return the part of ``repr`` that describes the context."""
         arms = isinstance(self.context, Tensor)
         return f"{self.context.shape[1]} arms" if arms else type(self.context).__name__
 
     def _counts(self) -> dict[str, int | None]:
-        """What ``repr`` says beside the learner and the context."""
+        """Return the counts that ``repr`` shows in addition to the learner and the context."""
         return {"rounds": self.rounds, "horizon": self.horizon}
 
     def _shown(self, action: Tensor) -> int | tuple[float, ...]:
-        """An action (1 or 1 x d) in words: what JSON knows, tuples for lists."""
+        """Return an action (1 or 1 x d) in JSON types, with tuples in place of lists."""
         return to_python_action(action)
 
     def ask(self, context: Any = None) -> int | np.ndarray:
-        """The next action, an arm's index or a point (d); asked again before ``tell``, the same.
+        """Return the next action: the index of an arm, or a point (d). Until ``tell`` it stays the same.
 
-        ``context``: the round's, if changed. Where an action asked for in another context is not told yet, every later
-        ``tell`` needs its context.
+        Args:
+            context: the context of the round; None means that it did not change. If an action from another context is
+                still pending, every later ``tell`` needs its context.
         """
         self._now = now = self._choosing(self._now, context)
         action = now.proposed
         return to_numpy(action[0]) if action.dim() > 1 else int(action[0])
 
     def _choosing(self, now: TrialState, context: Any) -> TrialState:
-        """What follows ``now`` when an action is asked for; nothing of ``self`` changes."""
+        """Return the trial's state after an ask in the state ``now``; ``self`` does not change."""
         now = now if context is None else now.turned(self._lead(context))
         action, pending = self._choice(now.state, now.context, self._draw(now))
         return now.with_asked([to_python_action(action)])._replace(pending=pending, proposed=action)
 
     def _choice(self, state: Any, context: Any, draw: Draw) -> tuple[Tensor, Any]:
-        """What the learner chooses, and the state in which it did.
+        """Return the learner's choice and the state in which it was made.
 
         Raises:
-            ValueError: it is no action of the one trial.
+            ValueError: the choice is not an action of the single trial.
         """
         with _outside_gradients():
             choice = self.learner.select(state, context, draw)
@@ -189,31 +203,31 @@ class AskTell:
     def tell(
         self, action: int | np.ndarray, feedback: float | np.ndarray, context: Any = None
     ) -> None:
-        """Learn what the action earned.
+        """Update the learner with the feedback of an action.
 
-        It may be an action of one's own unless the learner's tags say ``own_actions=False``. The first
-        round beyond the horizon is warned of.
+        You may choose the action yourself unless the learner's tags have ``own_actions=False``. The first round beyond
+        the horizon causes a warning.
 
         Args:
-            action: an arm's index or a point (d).
-            feedback: one number; of a learner that wants a gradient d.
-            context: in which the action was played; None: the one last asked about. It has to be passed once actions
-                were asked for in several contexts before they were told, see ``AskTell``.
+            action: index of an arm, or a point (d).
+            feedback: one number, or d numbers for a learner that wants a gradient.
+            context: the context in which the action was played; None means the context of the last ``ask``. It is required
+                once actions were asked for in several contexts before their feedback was told, see ``AskTell``.
 
         Raises:
-            ValueError: feedback that is not finite, is not one number (unless the learner wants a
-                gradient) or that the learner's model excludes, or an unknown action, or another
-                than the one asked for where the learner credits feedback to what it drew; no
-                ``context`` where one is needed, or a late one for such a learner.
-            RuntimeError: the learner reports failure; the state stays as it was.
+            ValueError: feedback that is not finite, is not one number (unless the learner wants a gradient), or that the
+                learner's model excludes; an unknown action; an action other than the one asked for, if the learner
+                attributes feedback to the action that it drew itself; a missing ``context`` where it is required, or an
+                earlier context for such a learner.
+            RuntimeError: the learner reports failure; its state is unchanged.
         """
         self._now = self._within(context, lambda now: self._heard(now, action, feedback))
 
     def _within(self, context: Any, hear: Callable[[TrialState], TrialState]) -> TrialState:
-        """What follows when ``hear`` is done in a context (None: the one last asked about).
+        """Return the trial's state after ``hear`` is applied in a context; None means the context of the last ask.
 
         Raises:
-            ValueError: no context where one is needed, or a late one that the learner cannot use.
+            ValueError: a missing context where it is required, or an earlier one that the learner cannot use.
         """
         now = self._now
         if context is None and now.mixed:
@@ -230,22 +244,24 @@ class AskTell:
                 f"context must be the one last asked about for {type(self.learner).__name__}, which learns of the "
                 f"action that it drew last, got {short_repr(context)}"
             )
-        # the choice that is pending was made in this context, and before what is heard now
+        # The pending choice was made in the current context, and before this feedback arrived.
+        # Therefore it is dropped, and the next ask chooses again.
         after = hear(now._replace(context=lead, proposed=None, pending=None, untold=()))
         return after._replace(context=now.context, untold=now.untold)
 
     def _heard(
         self, now: TrialState, action: Any, feedback: Any, update: Callable | None = None
     ) -> TrialState:
-        """What follows ``now`` when the action's feedback is told; nothing of ``self`` changes.
+        """Return the trial's state after the feedback of an action in the state ``now``; ``self`` does not change.
 
-        ``update``: in place of the learner's.
+        ``update``: function that replaces the learner's own ``update``; None keeps it.
         """
         played, heard = self._read(now, action, feedback)
         draw = self._draw(now)
         proposed, chosen = now.proposed, now.pending
         own = contracts.tags_of(self.learner).own_actions
-        if proposed is None:  # not asked for: the choice has to be prepared still, or known
+        # Without a preceding ask, `select` must still run if `update` needs its result.
+        if proposed is None:
             chosen = now.state
             if contracts.tags_of(self.learner).prepares or not own:
                 proposed, chosen = self._choice(now.state, now.context, draw)
@@ -275,10 +291,12 @@ class AskTell:
         feedback: Any,
         names: tuple[str, str] = ("action", "feedback"),
     ) -> tuple[Tensor, Tensor]:
-        """The action and its feedback as the learner takes them.
+        """Return the action and its feedback as tensors for the learner.
+
+        ``names``: names of the two arguments in error messages.
 
         Raises:
-            ValueError: one of them, or both, of which the learner's model excludes; it says ``names``.
+            ValueError: the learner's model excludes the action, the feedback, or their combination.
         """
         if self.learner.wants == "gradient":
             heard = as_trial_tensor(names[1], feedback, self._device)
@@ -306,7 +324,7 @@ class AskTell:
     def _cautioned(
         self, now: TrialState, context: Any, action: Tensor, feedback: Tensor
     ) -> TrialState:
-        """Warn once of feedback that contradicts the declared model; the rule is that of ``Observed``."""
+        """Warn once of feedback that contradicts the declared model, by the rule of ``Observed``."""
         if now.cautioned:
             return now
         observed = Observed(action, feedback, now.rounds + 1)
@@ -317,23 +335,23 @@ class AskTell:
         return now._replace(cautioned=bool(caution))
 
     def _overflow(self, now: TrialState, state: Any) -> str:
-        """The warning about a state that reports "overflow"."""
+        """Return the warning for a state that reports "overflow"."""
         name = type(self.learner).__name__
         return f"{name} reports an overflow of its capacity in round {now.rounds + 1}"
 
     def _draw(self, now: TrialState, ahead: int = 0) -> Draw:
-        """The key of the round that comes, or of one ``ahead`` of it."""
+        """Return the draws of the next round, or of the round ``ahead`` rounds after it."""
         return self._streams.at(now.rounds + now.skipped + ahead)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write all but a pending ask to one npz, without pickle.
+        """Write the trial to one npz file, without pickle.
 
-        Functions in a context are not written, nor what follows from it alone; what was asked is asked again after
-        ``load`` or ``restore``.
+        The file contains neither functions of a context nor parts of the state that follow from the context alone. It does
+        not contain a pending ask either: after ``load`` or ``restore``, ``ask`` returns the same action again.
 
         Raises:
-            ValueError: ``path`` is neither a name nor a Path.
-            OSError: it cannot be written.
+            ValueError: ``path`` is neither a string nor a Path.
+            OSError: the file cannot be written.
         """
         check_path(path)
         head, arrays = pack_trial(self._now)
@@ -352,18 +370,18 @@ class AskTell:
         prepare: Callable | None = None,
         device: str | torch.device | None = None,
     ) -> Self:
-        """The trial that ``save`` wrote, where it left off, on any device.
+        """Return the trial that ``save`` wrote, on any device.
 
         Args:
-            learner: the one that was saved: a file tells it from others, and holds no code.
-            context: the one with which it began, as for the constructor; None: the file's, where it is
-                arrays alone (arms, or a tuple of tensors), without NamedTuples and functions.
-            horizon, seed: as at the save; None: the file's.
+            learner: the learner that was saved. The file contains no code; another learner is rejected.
+            context: the first context of the trial, as for the constructor. None takes it from the file, which is possible if
+                it consists of arrays alone (arms, or a tuple of tensors), without NamedTuples and functions.
+            horizon, seed: as at the save; None takes them from the file.
             prepare, device: as for the constructor.
 
         Raises:
-            ValueError: as the constructor or ``restore``, or a file whose context has to be given.
-            OSError: the file cannot be read at all.
+            ValueError: as the constructor or ``restore``, or a file whose context must be passed.
+            OSError: the file cannot be read.
         """
         contracts.check_learner(learner)
         head, arrays = read_file(path)
@@ -376,7 +394,7 @@ class AskTell:
                 f"context=None; allowed for path={str(path)!r}, which holds neither functions nor "
                 "classes: the context with which its learner began"
             )
-        # the file's context was prepared before it was saved
+        # The context in the file is already prepared, so `prepare` must not be applied twice.
         first = None if context is None else prepare
         found = cls(learner, given, head["horizon"], head["seed"], first, device)
         found._prepare = prepare
@@ -384,23 +402,23 @@ class AskTell:
         return found
 
     def restore(self, path: str | os.PathLike) -> Self:
-        """Take up where ``save`` left off; returns itself, unchanged where it raises.
+        """Continue the trial that ``save`` wrote and return ``self``, which is unchanged if an error is raised.
 
         Raises:
-            ValueError: the file is none of ``save``'s, damaged or changed since, was saved by
-                another learner, with another horizon or seed, or begun with a context of another
-                size.
-            OSError: it cannot be read at all.
+            ValueError: the file was not written by ``save``, is damaged or was changed since; it was saved with another
+                learner, horizon or seed, or its first context has another size.
+            OSError: the file cannot be read.
         """
         self._take_up(path, *read_file(path))
         return self
 
-    @torch.inference_mode(False)  # a learner may take gradients through its state later
+    @torch.inference_mode(False)  # because a learner may later differentiate through its state
     def _take_up(self, path: str | os.PathLike, head: dict, arrays: dict[str, np.ndarray]) -> None:
-        """What ``restore`` does once the file is read."""
+        """Restore the trial from the contents of a file."""
         _check_settings(path, head, self._settings())
         first, begun = head.get("first"), self._begun()
-        if not contracts.tags_of(self.learner).fixed_arms:  # else parts may have grown since
+        # With fixed arms, parts of the state may have grown since the first round.
+        if not contracts.tags_of(self.learner).fixed_arms:
             check_sizes(path, begun, arrays, first)
         if isinstance(self._first, Tensor) and first and first[-1] != self._first.shape[-1]:
             raise ValueError(
@@ -410,11 +428,11 @@ class AskTell:
         fresh, arrays = self._now._replace(state=begun), arrays | self._derived(begun)
         try:
             self._now = unpack_trial(fresh, head, arrays, self._device)
-        except Exception as error:  # of what an older version wrote
+        except Exception as error:  # a file of an older version may raise any of them
             raise load_error(path, error) from error
 
     def _derived(self, state: Any) -> dict[str, np.ndarray]:
-        """Leaves of a state that follow from the context alone, as its learner says: they are in no file."""
+        """Return the leaves of a state that the learner's tags declare as derived from the context; no file contains them."""
         names = {f"state.{name}" for name in contracts.tags_of(self.learner).derived}
         held = [(name, x) for name, x in list_leaves(state) if name in names and x is not None]
         return {name: x.cpu().numpy() for name, x in held}
@@ -432,7 +450,8 @@ class AskTell:
     def _lead(self, context: Any) -> Any:
         if self._prepare is not None:
             context = self._prepare(context)
-        if isinstance(context, tuple):  # a copy: the caller's stays the caller's
+        # A copy, because the caller may change its own tensors later.
+        if isinstance(context, tuple):
             context = tree_map(lambda x: x.detach().clone().unsqueeze(0).to(self._device), context)
         else:
             context = as_trial_tensor("context", context, self._device)
@@ -440,7 +459,7 @@ class AskTell:
         return context
 
     def _check_offer(self, context: Any) -> None:
-        """Raise ValueError for what is no context, or none of this learner after the first one."""
+        """Raise ValueError for an invalid context, or for one that is incompatible with the first context."""
         arms, first = isinstance(context, Tensor), self._first
         if arms and (context.dim() != 3 or 0 in context.shape):
             raise ValueError(
@@ -466,10 +485,12 @@ class AskTell:
             )
 
     def _action(self, action: Any, context: Any, name: str = "action") -> Tensor:
-        """The index of an arm, 1, or a point, 1 x d. An integer may come as 3.0, as from a table with a missing entry.
+        """Return the index of an arm (1) or a point (1 x d) as a tensor.
+
+        An index may be a float such as 3.0, because a table column with a missing entry has floats.
 
         Raises:
-            ValueError: none of the context.
+            ValueError: the action is not in the context.
         """
         arms = isinstance(context, Tensor)
         try:
@@ -487,13 +508,16 @@ class AskTell:
 
 @contextmanager
 def _outside_gradients() -> Iterator[None]:
-    """No gradients, but tensors that a learner may take some through later, also where the caller is in inference mode."""
+    """Disable gradients without creating inference tensors, even if the caller is in inference mode.
+
+    A learner may later differentiate through these tensors.
+    """
     with torch.inference_mode(False), torch.no_grad():
         yield
 
 
 def _check_settings(path: str | os.PathLike, head: dict, own: dict) -> None:
-    """Raise ValueError where one of these settings is another one in the file, or in none."""
+    """Raise ValueError if one of these settings has another value in the file, or is missing there."""
     if other := _differing({name: head.get(name) for name in own}, own):
         there, here = (
             ", ".join(f"{name}={pair[i]!r}" for name, pair in other.items()) for i in (0, 1)
@@ -501,7 +525,7 @@ def _check_settings(path: str | os.PathLike, head: dict, own: dict) -> None:
         raise ValueError(f"path={str(path)!r} was saved by a learner with {there}; allowed: {here}")
 
 
-# options that learners of earlier versions had, with the value under which they are today's learners
+# Options of earlier versions, each with the value for which the learner is unchanged today.
 RETIRED = {
     "aliased": False,  # RSGLinCB
     "chunk": 32768,  # the learners of BKB
@@ -513,7 +537,7 @@ RETIRED = {
 
 
 def _differing(there: Any, here: Any, name: str = "") -> dict[str, tuple]:
-    """The settings that differ, by dotted name."""
+    """Return the settings that differ, by dotted name."""
     if isinstance(there, dict) and isinstance(here, dict):
         retired = {
             key for key in there.keys() - here.keys() if (key, there[key]) in RETIRED.items()

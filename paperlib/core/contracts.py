@@ -1,6 +1,6 @@
-"""The contracts: learners, problems, cases to test them on, feedback that contradicts a declared model, and checks.
+"""Protocols of learners and problems, test cases, and checks with clear error messages.
 
-The checks are for what a user gives and for what it first returns, not for every round.
+The checks apply to the objects that a user passes and to their first return values. They do not run in every round.
 """
 
 import inspect
@@ -16,20 +16,21 @@ from .trees import list_leaves
 
 WANTS = ("reward", "loss", "gradient")
 FALSE_ALARM = 1e-6  # probability of a warning in a trial whose rewards follow the model
-SLACK = 1e-9  # relative; a mean may exceed its bound by rounding
+SLACK = 1e-9  # relative tolerance, because a mean may exceed its bound by rounding
 
 
 class Tags(NamedTuple):
-    """What ``play`` and ask/tell must know of a learner beside its methods.
+    """Properties of a learner that ``play`` and ask/tell use.
 
     Attributes:
-        fixed_arms: it counts by index, so that the arms must be the same in all rounds: ``play`` and ask/tell refuse others.
-        derived: fields of its state that follow from the first context alone, nested ones as "base.gram". Ask/tell saves none
-            of them.
-        own_actions: it can learn from an action that it did not choose. False where feedback is credited to a random draw
-            behind the chosen action.
-        prepares: ``update`` needs something that ``select`` computes. Where it is False, ask/tell learns from data of the
-            user's own without choosing an action first.
+        fixed_arms: True if the learner identifies arms by index. Then the arms must be the same in all rounds; ``play`` and ask/tell
+            reject others.
+        derived: fields of the state that follow from the first context alone, nested ones as "base.gram". Ask/tell does not save
+            them.
+        own_actions: True if the learner can learn from an action that it did not choose. It is False if the learner attributes
+            feedback to a random draw behind the chosen action.
+        prepares: True if ``update`` needs a result of ``select``. If it is False, ask/tell learns from existing data without
+            choosing an action first.
     """
 
     fixed_arms: bool = False
@@ -39,16 +40,19 @@ class Tags(NamedTuple):
 
 
 class Learner(Protocol):
-    """A frozen dataclass of hyper-parameters with three pure methods on a state.
+    """Protocol of a learner: a frozen dataclass of hyper-parameters with three pure methods on a state.
+
+    ``init`` returns the state before the first round. ``select`` returns an action for every trial and a state. ``update`` returns the
+    state after the feedback.
 
     Optional members:
-        report(state) -> {name: R}: numbers to record; the name ``failed`` makes ``play`` raise.
-        validate(context, action, feedback): raises ValueError for values outside the model;
-            ``played_action`` and ``observed_feedback`` may be None.
-        caution(context, horizon, observed) -> str | None: a sentence to warn a user with. Ask/tell calls
-            it before the first round with ``observed`` None, and in every round with that round's
-            action and feedback, see ``Observed``, until the first warning; ``horizon`` may be None.
-        tags: its ``Tags``, where they are not the defaults.
+
+    - ``report(state) -> {name: R}``: numbers to record; if ``failed`` is true in a trial, ``play`` raises.
+    - ``validate(context, action, feedback)``: raises ValueError for values outside the model; ``action`` and ``feedback`` may be None.
+    - ``caution(context, horizon, observed) -> str | None``: text of a warning for the user. Ask/tell calls it before the first round
+      with ``observed`` None. Then it calls it in every round with the action and feedback of that round, see ``Observed``, until the
+      first warning. ``horizon`` may be None.
+    - ``tags``: the learner's ``Tags``, unless they are the defaults.
     """
 
     wants: str  # one of WANTS
@@ -63,14 +67,16 @@ class Learner(Protocol):
 
 
 class Restartable(Learner, Protocol):
-    """A learner that wrappers can restart.
+    """Protocol of a learner that wrappers can restart.
 
-    ``restart`` returns fresh rows for all R trials, with which an epoch of that horizon begins. They may carry over what was
-    learned. A wrapper that restarts all trials together takes any base. One that restarts trials apart puts the fresh rows where it
-    needs them (``trees.where``): every leaf of its base's state is a tensor with R rows of its own, clocks
-    among them, and another base is refused by name when it is built or started (``trees.check_unshared``).
+    ``restart`` returns the state, for all R trials, at the start of an epoch of the given horizon. It may keep information from
+    earlier rounds. A wrapper that restarts all trials together accepts any base.
 
-    ``Multiscale`` asks its base for one member more, ``optimistic(state) -> R``: the optimistic estimate of the best mean reward,
+    A wrapper that restarts trials separately replaces the rows of the restarted trials (``trees.tree_where``). Therefore every leaf of
+    the base's state, including round counters, must be a tensor with R unshared rows. Any other base is rejected, with its name, when
+    the wrapper is built or started (``trees.check_unshared``).
+
+    ``Multiscale`` requires one more member of its base, ``optimistic(state) -> R``: the optimistic estimate of the best mean reward
     after an update.
     """
 
@@ -78,14 +84,14 @@ class Restartable(Learner, Protocol):
 
 
 class Observed(NamedTuple):
-    """The feedback of one round, with which a learner's ``caution`` finds rewards that contradict the declared model.
+    """Feedback of one round, from which a learner's ``caution`` detects rewards that contradict the declared model.
 
-    The rule: a reward contradicts the model if it lies outside an interval that contains the reward of its action with
-    probability at least 1 - FALSE_ALARM / (t (t + 1)) in round t, whatever function the model allows. These probabilities
-    add up to FALSE_ALARM over all rounds. Therefore a trial whose rewards follow the model is warned of with probability at
-    most FALSE_ALARM, however many rounds it has and however its actions are chosen.
+    The rule is as follows. For every function that the model allows, an interval contains the reward of round t with probability at
+    least 1 - FALSE_ALARM / (t (t + 1)). A reward outside this interval contradicts the model. The failure probabilities add up to
+    FALSE_ALARM over all rounds. Therefore a trial whose rewards follow the model causes a warning with probability at most FALSE_ALARM,
+    for any number of rounds and any choice of actions.
 
-    The rule looks at one reward at a time. It cannot detect a norm bound or a noise level that is too large, a norm bound
+    The rule considers one reward at a time. It cannot detect a norm bound or a noise level that is too large, a norm bound
     that is too small but within the noise, or a noise level that is too small within the range that the norm bound allows.
 
     Letters: R trials, t the round, counted from 1.
@@ -97,11 +103,11 @@ class Observed(NamedTuple):
 
     @property
     def level(self) -> float:
-        """ln(2 / p) with p = FALSE_ALARM / (t (t + 1)): either tail of an interval has probability at most e^-level."""
+        """ln(2 / p) with p = FALSE_ALARM / (t (t + 1)), so that each tail of an interval has probability at most e^-level."""
         return math.log(2 * self.round * (self.round + 1) / FALSE_ALARM)
 
     def deviation(self, noise: float) -> float:
-        """Largest plausible size of ``noise``-sub-Gaussian noise: noise sqrt(2 level)."""
+        """Return the largest plausible absolute value of ``noise``-sub-Gaussian noise: noise sqrt(2 level)."""
         return noise * math.sqrt(2 * self.level)
 
     def contradicts(
@@ -131,7 +137,11 @@ class Observed(NamedTuple):
 
 
 class Problem(Protocol):
-    """A frozen description of an environment. ``gap`` is the instantaneous regret, R."""
+    """Protocol of a problem: a frozen description of an environment.
+
+    ``init`` returns the problem instances of all trials. ``context`` returns the context of round t. ``respond`` returns the feedback, R
+    (or as the action for gradients), and the instantaneous regret, R.
+    """
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> Any: ...
     def context(self, instance: Any, t: int) -> Any: ...
@@ -141,11 +151,11 @@ class Problem(Protocol):
 
 
 class ContractCase(NamedTuple):
-    """A learner with a problem it can be tested on, in ``rounds`` rounds and at least two trials.
+    """Test case: a learner and a problem, with the number of rounds and at least two trials.
 
     Attributes:
-        refused: values that a field must not take, by field.
-        syncs: "per round" where the learner waits for a device in some rounds, "host" where it works on the host.
+        refused: invalid values by field.
+        syncs: "per round" if the learner waits for the device in some rounds, "host" if it computes on the host.
     """
 
     learner: Learner
@@ -157,7 +167,7 @@ class ContractCase(NamedTuple):
 
 
 def tags_of(learner: Any) -> Tags:
-    """Return the tags of a learner, or the default ones; an AttributeError inside a property is raised."""
+    """Return the tags of a learner, or the default tags if it has none. An AttributeError inside a property is raised."""
     try:
         return learner.tags
     except AttributeError:
@@ -167,13 +177,13 @@ def tags_of(learner: Any) -> Tags:
 
 
 def call_optional(learner: Any, name: str, *arguments: Any, default: Any = None) -> Any:
-    """Call a method that a learner may lack; return ``default`` where it does."""
-    # a wrapper's property raises AttributeError where its base lacks the method, and ``hasattr`` is then False
+    """Call an optional method of a learner; return ``default`` if the learner lacks it."""
+    # A wrapper's property raises AttributeError if its base lacks the method. ``hasattr`` is then False.
     return getattr(learner, name)(*arguments) if hasattr(learner, name) else default
 
 
 def declared_size(problem: Any) -> tuple[int | None, int | None]:
-    """The numbers of arms and of dimensions that a problem declares, None where it declares none."""
+    """Return the numbers of arms and dimensions that a problem declares, or None for each that it does not declare."""
     declared = (getattr(problem, name, None) for name in ("arms", "dim"))
     return tuple(x if isinstance(x, int) else None for x in declared)
 
@@ -185,14 +195,14 @@ KINDS = {
 
 
 def check_learner(x: Any) -> None:
-    """Raise ValueError for what is no learner: a class, a name, a problem."""
+    """Raise ValueError unless ``x`` is a learner. For example, a class, a string or a problem is not."""
     check_kind("learner", x)
     if x.wants not in WANTS:
         raise ValueError(f"learner.wants={x.wants!r}; allowed: {', '.join(WANTS)}")
 
 
 def check_kind(name: str, x: Any) -> None:
-    """Raise ValueError unless ``x`` has the members of a learner or a problem, as ``qualified_name`` says."""
+    """Raise ValueError unless ``x`` has the members of a learner or a problem; ``name`` is "learner" or "problem"."""
     if isinstance(x, type):
         raise ValueError(f"{name}={x.__name__}, a class; allowed: an instance, {x.__name__}(...)")
     is_a = [kind for kind, parts in KINDS.items() if all(hasattr(x, part) for part in parts)]
@@ -202,7 +212,7 @@ def check_kind(name: str, x: Any) -> None:
 
 
 def check_context(context: Any, trials: int) -> None:
-    """Raise ValueError for a part that neither trials nor a 1 lead, or for arms without their shape."""
+    """Raise ValueError unless the leading dimension of every part is ``trials`` or 1, and arms have three dimensions."""
     arms = isinstance(context, Tensor)
     for path, leaf in list_leaves(context, "context"):
         shape = tuple(leaf.shape) if isinstance(leaf, Tensor) else (1,)
@@ -212,7 +222,7 @@ def check_context(context: Any, trials: int) -> None:
 
 
 def check_selection(learner: Learner, choice: Any, context: Any, trials: int) -> None:
-    """Raise ValueError unless ``select`` returned an action for each trial, and a state."""
+    """Raise ValueError unless ``select`` returned an action for each trial and a state."""
     name, arms = f"{type(learner).__name__}.select", isinstance(context, Tensor)
     if not isinstance(choice, (tuple, list)) or len(choice) != 2:
         raise ValueError(f"{name} returns {short_repr(choice)}; allowed: actions and a state")
@@ -220,6 +230,7 @@ def check_selection(learner: Learner, choice: Any, context: Any, trials: int) ->
     good = isinstance(action, Tensor) and action.dim() in (1, 2) and len(action) == trials
     if good and arms:
         good = action.dim() == 1 and action.dtype in (torch.int64, torch.int32)
+    # On a GPU the range of indices is not checked, because it would force a synchronization.
     if good and arms and action.device.type == "cpu":
         good = bool(((action >= 0) & (action < context.shape[1])).all())
     if not good:
@@ -228,7 +239,7 @@ def check_selection(learner: Learner, choice: Any, context: Any, trials: int) ->
 
 
 def check_response(problem: Problem, answer: Any, action: Tensor, wants: str) -> None:
-    """Raise ValueError unless ``respond`` returned feedback and regret, R each; gradients are as actions."""
+    """Raise ValueError unless ``respond`` returned feedback and regret, R each; gradients have the shape of the actions."""
     name = f"{type(problem).__name__}.respond"
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         raise ValueError(f"{name} returns {short_repr(answer)}; allowed: feedback and regret")
@@ -240,7 +251,7 @@ def check_response(problem: Problem, answer: Any, action: Tensor, wants: str) ->
 
 
 def check_state(learner: Learner, after: Any, before: Any) -> None:
-    """Raise ValueError unless ``update`` returned a state of the kind that ``select`` did."""
+    """Raise ValueError unless ``update`` returned a state of the same class as ``select``."""
     if type(after) is not type(before):
         name, kind = type(learner).__name__, type(before).__name__
         raise ValueError(f"{name}.update returns {short_repr(after)}; allowed: a state, {kind}")

@@ -1,4 +1,4 @@
-"""Configurations: as JSON, and on one line."""
+"""Configurations of learners and problems: in JSON types, and as a one-line ``repr``."""
 
 import dataclasses
 import functools
@@ -14,22 +14,23 @@ from torch import Tensor
 
 PLAIN = (bool, int, float, str, type(None))
 PACKAGES = ("paperlib", "companion")
-LONG = 200  # characters of what is shown on a line
-FEW = 10  # numbers of an array that are shown
+LONG = 200  # maximum number of characters of a line
+FEW = 10  # maximum size of an array whose numbers are shown
 
 
 def qualified_name(x: Any) -> str:
-    """Name of a class or function in a configuration, which outlives a move of its file where it is public.
+    """Return the dotted name of a class or function for a configuration.
 
-    It is that of the paper or room whose face hands it on (``paperlib.glbomd.GLBOMD``), else that of its file.
+    If the package of a paper, or another package directly below ``paperlib`` or ``companion``, exports the object, the name contains this
+    package alone (``paperlib.glbomd.GLBOMD``). It then remains valid if the file moves. Otherwise the name contains the file's module.
     """
     parts = str(x.__module__).split(".")
-    # loaded before its files
+    # The package is in `sys.modules`, because Python loads it before its files.
     face = vars(sys.modules[".".join(parts[:2])]) if parts[0] in PACKAGES else {}
     return ".".join([*(parts[:2] if face.get(x.__qualname__) is x else parts), x.__qualname__])
 
 
-# classes of version 0.1.0 by paper, because their saved files are still read
+# Renamed classes of version 0.1.0 by paper, because saved files of that version are still readable.
 RENAMED = {("nsbco", "Still"): "StaticBaseline", ("bkb", "OFUL"): "LinearGPUCB"}
 
 
@@ -50,17 +51,17 @@ def configs_equal(there: Any, here: Any) -> bool:
 
 
 def _paper(kind: str) -> str | None:
-    """The paper that a dotted name below ``paperlib`` or ``companion`` belongs to, None for what papers share."""
+    """Return the paper of a dotted name below ``paperlib`` or ``companion``, or None for code that papers share."""
     room = kind.split(".")[1]
-    # a package, or a module where the paper is small
+    # The theory of a paper is a package, or a module if the paper is small.
     return room if any((Path(__file__).parents[1] / room).glob("theory*")) else None
 
 
 def to_python(x: Any) -> Any:
-    """Return Python's number, truth value or text for a scalar of numpy, also within tuples and lists; else ``x``.
+    """Convert NumPy scalars to Python numbers, Booleans or strings, also within tuples and lists; return other values unchanged.
 
-    Formulas compute with what is stored: an ``np.float32`` would round their results, an ``np.int16`` overflow. For
-    example, ``np.int16(300) ** 2`` is 24464.
+    Formulas compute with the stored settings. Therefore an ``np.float32`` would round their results, and an ``np.int16`` could
+    overflow. For example, ``np.int16(300) ** 2`` is 24464.
     """
     if type(x) in (tuple, list):
         return type(x)(map(to_python, x))
@@ -72,7 +73,14 @@ def to_python(x: Any) -> Any:
 
 
 def describe(x: Any) -> Any:
-    """JSON form of a configuration: what enters content keys, checkpoints and provenance."""
+    """Return a configuration in JSON types, for the keys of stored results, for checkpoints and for provenance.
+
+    Examples:
+        >>> from paperlib.core.describe import describe
+        >>> from paperlib.glbomd import Poisson
+        >>> describe(Poisson())["kind"]
+        'paperlib.glbomd.Poisson'
+    """
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
         return {
             "kind": qualified_name(type(x)),
@@ -93,12 +101,12 @@ def describe(x: Any) -> Any:
             "args": describe(x.args),
             "keywords": describe(x.keywords),
         }
-    # a function written in a notebook, or a lambda, is known by its text
+    # A function from a notebook, or a lambda, has no unique name, so its source code identifies it.
     if hasattr(x, "__qualname__"):
         known = x.__module__ != "__main__" and "<" not in x.__qualname__
         try:
             return qualified_name(x) if known else inspect.getsource(x)
-        except (OSError, TypeError) as error:  # typed at Python's own prompt
+        except (OSError, TypeError) as error:  # functions from Python's prompt have no source file
             raise ValueError(
                 f"{x!r} has no source to be known by; allowed: functions of a file or of a notebook's cell"
             ) from error
@@ -110,10 +118,15 @@ def describe(x: Any) -> Any:
 
 
 def short_repr(x: Any) -> str:
-    """On one line, for messages and ``repr``: a configuration without its defaults, few numbers, of more the shape."""
+    """Return a one-line text for messages and ``repr``.
+
+    A configuration is shown without its defaults. An array of at most 10 numbers is shown in full, a larger one by its shape.
+    """
     try:
         text = " ".join(_brief(x).split())
-    except Exception:  # a ``repr`` of the user's own that fails, an integer of 5,000 digits
+    except (
+        Exception
+    ):  # for example a user-defined ``repr`` that fails, or an integer of 5,000 digits
         text = f"<{type(x).__name__}>"
     return text if len(text) <= LONG else f"{text[: LONG - 3]}..."
 
@@ -124,7 +137,9 @@ def _brief(x: Any) -> str:
     if isinstance(x, (Tensor, np.ndarray)):
         few = math.prod(x.shape) <= FEW
         return repr(x) if few else f"{type(x).__name__}({x.dtype}, shape={tuple(x.shape)})"
-    if inspect.isroutine(x):  # whose ``repr`` has an address, another one each time
+    if inspect.isroutine(
+        x
+    ):  # the ``repr`` of a function has an address, which differs between runs
         return x.__qualname__
     if type(x) is tuple:
         return f"({', '.join(map(_brief, x))}{',' * (len(x) == 1)})"
@@ -136,14 +151,14 @@ def _brief(x: Any) -> str:
 
 
 def _is_default(field: dataclasses.Field, value: Any) -> bool:
-    """Whether a field has its default value, kind included. Their texts are compared, because arrays have no truth value."""
+    """Return whether a field has its default value, of the same type. The texts are compared, because arrays have no truth value."""
     made = field.default_factory
     default = field.default if made is dataclasses.MISSING else made()
     return type(value) is type(default) and repr(value) == repr(default)
 
 
 def _checked(after: Callable[[Any], None] | None) -> Callable[[Any], None]:
-    """A ``__post_init__`` that first checks the declared ranges of the fields."""
+    """Return a ``__post_init__`` that checks the declared ranges of the fields and then calls ``after``."""
 
     def __post_init__(self):
         for field in dataclasses.fields(self):
@@ -157,13 +172,14 @@ def _checked(after: Callable[[Any], None] | None) -> Callable[[Any], None]:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def frozen_dataclass(cls: type | None = None, /, *, eq: bool = True) -> Any:
-    """A frozen dataclass whose ``repr`` is ``short_repr``, for learners, problems and what stands in their fields.
+    """Decorate a class as a frozen dataclass whose ``repr`` is ``short_repr``, for learners, problems and the objects in their fields.
 
-    Scalars of numpy become Python's, see ``to_python``: ``GLBOMD(link, np.float32(2))`` equals ``GLBOMD(link, 2.0)`` and has the same key
-    in a store. Then the ranges that fields declare are checked (``core.fields``), and then ``__post_init__`` runs.
+    NumPy scalars are converted to Python numbers, see ``to_python``. For example, ``GLBOMD(link, np.float32(2))`` equals
+    ``GLBOMD(link, 2.0)`` and has the same key in a store. Then the declared ranges of the fields are checked (``core.fields``), and
+    then ``__post_init__`` runs.
 
     Args:
-        eq: as for ``dataclass``: whether equal fields make two of them equal.
+        eq: as for ``dataclass``: whether two instances with equal fields are equal.
     """
     if cls is None:
         return functools.partial(frozen_dataclass, eq=eq)

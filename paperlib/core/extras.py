@@ -1,26 +1,30 @@
-"""Packages that only some learners need: a missing one raises one error, which names the extra of paperlib."""
+"""Optional packages of some learners. If one is missing, the error names the extra of paperlib that installs it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 
-ON_PYPI = {"skopt": "scikit-optimize"}  # module -> its package, where the names differ
+ON_PYPI = {"skopt": "scikit-optimize"}  # module -> package on PyPI, if the names differ
 
 
 @contextmanager
 def extra(name: str, user: str) -> Iterator[None]:
-    """Around import statements of packages that an extra installs.
+    """Return a context manager for the import of packages that an extra installs.
 
     Args:
-        name: the extra.
-        user: the class or function that needs the packages, for the message.
+        name: name of the extra.
+        user: name of the class or function that needs the packages, for the message.
 
     Raises:
         ImportError: a package is not installed.
 
-    Example:
+    Examples:
+        >>> from paperlib.core.extras import extra
         >>> with extra("optimizers", "Optuna"):
-        ...     import optuna
+        ...     import no_such_package
+        Traceback (most recent call last):
+            ...
+        ImportError: Optuna needs no_such_package: the extra 'optimizers' of paperlib, pip install 'paperlib[optimizers]'
     """
     try:
         yield
@@ -29,10 +33,13 @@ def extra(name: str, user: str) -> Iterator[None]:
 
 
 def check_installed(module: str, name: str, user: str) -> None:
-    """Raise the same ImportError where a module is not installed, without importing it: BoTorch takes seconds."""
+    """Raise the ImportError of ``extra`` if a module is not installed, without importing it.
+
+    The import of BoTorch, for example, takes seconds.
+    """
     try:
         found = find_spec(module)
-    except ValueError:  # sys.modules holds None for it
+    except ValueError:  # find_spec raises it if sys.modules contains None for the module
         found = None
     if found is None:
         raise ImportError(_message(module, name, user))

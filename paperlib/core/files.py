@@ -1,6 +1,6 @@
-"""Files that are moved into place whole, and one npz format without pickle: a head of plain values and arrays by name.
+"""Atomic file writes, and an npz format without pickle: a head of plain values, and arrays by name.
 
-``CHECKOUT`` is the folder of the checkout.
+``CHECKOUT`` is the root folder of the repository.
 """
 
 import errno
@@ -21,17 +21,17 @@ from typing import Any
 import numpy as np
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-LEAST = 2**18  # bytes that a folder must take before a run begins
-OLD = 24 * 3600  # seconds after which nobody writes on a temporary file any more
+LEAST = 2**18  # bytes that must be writable to a folder before a run starts
+OLD = 24 * 3600  # seconds after which a temporary file is regarded as abandoned
 
 
 def write_atomically(path: str | os.PathLike, write: Callable[[Any], None]) -> None:
     """Let ``write`` fill a binary file under a temporary name, then move it to ``path``.
 
-    What killed processes have left under such names for this path is deleted once it is a day old.
+    Temporary files that killed processes left for this path are deleted once they are a day old.
 
     Raises:
-        OSError: a full disk, a read-only folder and the like; it names ``path``.
+        OSError: for example a full disk or a read-only folder; the error names ``path``.
     """
     path = Path(path)
     if path.is_dir():
@@ -39,7 +39,7 @@ def write_atomically(path: str | os.PathLike, write: Callable[[Any], None]) -> N
             errno.EISDIR, "path must be the name of a file, got a folder", str(path)
         )
     path.parent.mkdir(parents=True, exist_ok=True)
-    # a random name, because two machines that share a folder may write the file at once
+    # The name is random, because two machines that share a folder may write the file simultaneously.
     partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
     try:
         with open(partial, "wb") as file:
@@ -47,23 +47,26 @@ def write_atomically(path: str | os.PathLike, write: Callable[[Any], None]) -> N
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
-    except OSError as error:  # of a write it names no file, else the temporary one
+    # The original error names the temporary file, or no file if it occurred in a write.
+    except OSError as error:
         why = error.strerror or str(error)
         raise OSError(error.errno or errno.EIO, why, str(path)) from error
     finally:
-        with suppress(OSError):  # where the folder cannot be written
+        with suppress(OSError):  # the folder may be read-only
             partial.unlink(missing_ok=True)
     for other in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
-        with suppress(OSError):  # another process was faster
+        with suppress(OSError):  # another process may have deleted it already
             if time.time() - other.stat().st_mtime > OLD:
                 other.unlink()
 
 
 def check_writable(folder: str | os.PathLike, path: str | os.PathLike | None = None) -> None:
-    """Write a small file to a folder, which is made if it is missing, before what belongs there is computed.
+    """Check that a folder is writable before a long computation, by writing a small file to it.
+
+    The folder is created if it does not exist.
 
     Raises:
-        OSError: the folder is read-only, or the disk is full; the error names ``path`` if it is given, else the folder.
+        OSError: the folder is read-only, or the disk is full. The error names ``path`` if it is given, else the folder.
     """
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
@@ -77,7 +80,7 @@ def check_writable(folder: str | os.PathLike, path: str | os.PathLike | None = N
 
 
 def write_npz(path: str | os.PathLike, head: dict, arrays: dict[str, np.ndarray]) -> None:
-    """Write plain values as JSON and arrays by name; the file appears whole or not at all."""
+    """Write plain values as JSON and arrays by name, in one atomic step."""
     words = np.array(json.dumps({**head, "checksum": checksum(head, arrays)}))
     write_atomically(path, lambda file: np.savez(file, head=words, **arrays))
 
@@ -86,11 +89,13 @@ def parse_npz(raw: bytes) -> tuple[dict, dict[str, np.ndarray]]:
     """Return head and arrays from the bytes that ``write_npz`` wrote.
 
     Raises:
-        Exception: what zipfile, numpy and json raise for text, truncated files and flipped bits; a ValueError for a value other than the one that
-            was written. Older files have no checksum and are not compared.
+        Exception: the errors of zipfile, numpy and json for text, truncated files and flipped bits; a ValueError for contents that differ
+            from the checksum. Older files have no checksum and are not compared.
     """
     with zipfile.ZipFile(io.BytesIO(raw)) as parts:
-        torn = parts.testzip()  # numpy stops before the checksum if a header lies
+        torn = (
+            parts.testzip()
+        )  # with a wrong header, numpy would stop before it verifies the checksum
         if torn is not None:
             raise ValueError(f"{torn} is damaged")
     with np.load(io.BytesIO(raw), allow_pickle=False) as file:
@@ -102,7 +107,7 @@ def parse_npz(raw: bytes) -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def checksum(head: dict, arrays: dict[str, np.ndarray]) -> str:
-    """Return the checksum of names, kinds, shapes and values, in hexadecimal."""
+    """Return the SHA-256 checksum of names, dtypes, shapes and values, in hexadecimal."""
     plain = json.loads(json.dumps({name: x for name, x in head.items() if name != "checksum"}))
     digest = hashlib.sha256(json.dumps(plain, sort_keys=True).encode())
     for name, x in sorted(arrays.items()):

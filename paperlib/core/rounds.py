@@ -1,4 +1,4 @@
-"""What a probe receives of a round, and the probes that all papers share."""
+"""Input of a probe, and the probes that all papers share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ REDUCE = {"sum": torch.add, "max": torch.maximum, "min": torch.minimum}
 
 
 class Round(NamedTuple):
-    """What a probe sees of one round: ``before`` chose the action, ``after`` has heard the feedback."""
+    """One round as a probe receives it: the action was chosen in state ``before``; ``after`` is the state after the update."""
 
     t: int  # 0, 1, ...; the paper's round t + 1
-    instance: Any
+    instance: Any  # the problem instance, with its unknown parameters
     before: Any
     context: Any
     action: Tensor
@@ -25,10 +25,17 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True)
 class Probe:
-    """A quantity to record. ``of(round)`` returns R or R x k.
+    """Quantity to record in a simulation.
 
-    ``reduce``: "last", the value at recorded rounds; "sum", "max", "min", over every round so far
-    (coverage uniform in time), shown at recorded rounds; "final", the value after the last round.
+    Attributes:
+        of: function of a ``Round`` that returns R or R x k.
+        reduce: "last" records the value at the recorded rounds. "sum", "max" and "min" reduce over all rounds so far, for example
+            for coverage uniform in time, and record the result at the recorded rounds. "final" records the value after the last round.
+
+    Examples:
+        >>> from paperlib.core.rounds import Probe, played_action
+        >>> Probe(played_action, reduce="max").reduce
+        'max'
     """
 
     of: Callable[[Round], Tensor]
@@ -52,13 +59,21 @@ def observed_feedback(seen: Round) -> Tensor:
 
 
 def innermost_state(state: Any) -> Any:
-    """Return the state of the learner itself, below wrappers; below a ``Multiscale`` that of the thread that plays."""
+    """Return the state of the innermost learner, below all wrappers; for ``Multiscale`` the state of the active copy."""
     return innermost_state(state.base) if hasattr(state, "base") else state
 
 
 @dataclass(frozen=True)
 class StateField:
-    """A field of the learner's state, such as "s2" or "tally.effective", as it is after the round, or "before" it."""
+    """Function for probes that returns a field of the learner's state, for example "s2" or "tally.effective".
+
+    ``when`` is "after" (the state after the round) or "before".
+
+    Examples:
+        >>> from paperlib.core.rounds import Probe, StateField
+        >>> Probe(StateField("theta")).of
+        StateField(field='theta', when='after')
+    """
 
     field: str
     when: str = "after"

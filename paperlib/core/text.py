@@ -1,4 +1,4 @@
-"""Numbers as JSON and as text."""
+"""Conversion of numbers to JSON and to text."""
 
 import dataclasses
 import math
@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
-LETTERS = 1000  # of an error's text, at most
+LETTERS = 1000  # maximum number of characters of an error's text
 
 
 def to_json(x: Any) -> Any:
-    """JSON form of numbers, arrays and records: seven significant digits; what is not finite becomes a string."""
+    """Return numbers, arrays and records in JSON types.
+
+    Floats are rounded to seven significant digits. Numbers that are not finite become strings.
+    """
     if hasattr(x, "to_json"):
         return to_json(x.to_json())
     if hasattr(x, "_asdict"):
@@ -19,7 +22,7 @@ def to_json(x: Any) -> Any:
         return {f.name: to_json(getattr(x, f.name)) for f in dataclasses.fields(x)}
     if isinstance(x, dict):
         return {str(key): to_json(value) for key, value in x.items()}
-    if hasattr(x, "tolist"):  # arrays, tensors, numpy's numbers
+    if hasattr(x, "tolist"):  # arrays, tensors, NumPy scalars
         return to_json(x.tolist())
     if isinstance(x, (list, tuple, range)):
         return [to_json(value) for value in x]
@@ -29,7 +32,15 @@ def to_json(x: Any) -> Any:
 
 
 def format_number(x: float | int | str) -> str:
-    """Three significant digits, without exponent where that is short; integers below a million in full."""
+    """Return a number with three significant digits; integers below a million in absolute value are shown in full.
+
+    Absolute values below 0.001 and from a million on have an exponent.
+
+    Examples:
+        >>> from paperlib.core.text import format_number
+        >>> format_number(0.012345), format_number(31416), format_number(2.5e7)
+        ('0.0123', '31416', '2.50e+07')
+    """
     if isinstance(x, (bool, np.bool_, str)):
         return str(x)
     if isinstance(x, (int, np.integer)) and abs(x) < 1_000_000:
@@ -45,9 +56,9 @@ def format_number(x: float | int | str) -> str:
 
 
 def format_error(error: BaseException) -> str:
-    """Return class and text of an error, a long text cut; the class alone if its text cannot be computed."""
+    """Return class and text of an error. A long text is truncated; if the text cannot be computed, return the class alone."""
     try:
         text = str(error)
         return f"{type(error).__name__}: {text[:LETTERS]}{'...' if len(text) > LETTERS else ''}"
-    except Exception:  # of a user's own class
+    except Exception:  # ``__str__`` of a user-defined class may fail
         return type(error).__name__

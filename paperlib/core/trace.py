@@ -1,4 +1,4 @@
-"""What a run leaves."""
+"""Result of a simulation."""
 
 import dataclasses
 import json
@@ -13,16 +13,24 @@ from .files import write_atomically
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Trace:
-    """What ``play`` returns: every trial, every recorded round.
+    """Result of ``play``: the recorded rounds of all trials.
 
     Attributes:
         rounds: T', the recorded rounds, counted from 1.
         series: name -> R x T' (x k); "regret" is the cumulative regret.
-        final: name -> R (x k), taken once after the last round.
-        seconds: T', cumulative seconds in ``select`` and ``update`` for all trials of a chunk together,
-            summed over chunks; apart from equality.
+        final: name -> R (x k), computed once after the last round.
+        seconds: T', cumulative run time of ``select`` and ``update`` in seconds, for all trials of a chunk together and summed over
+            chunks. ``equal`` ignores it.
         trials: the trials, in the order of the rows.
         about: learner, problem, horizon, seed, device, versions.
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.core.trace import Trace
+        >>> regret = np.array([[1.0, 2.0], [3.0, 5.0]])
+        >>> trace = Trace(np.array([10, 20]), {"regret": regret}, {}, np.zeros(2), [0, 1], {})
+        >>> trace.at(10).tolist(), trace.last().tolist()
+        ([1.0, 3.0], [2.0, 5.0])
     """
 
     rounds: np.ndarray
@@ -41,7 +49,7 @@ class Trace:
         return f"Trace({learner}, {len(self.trials)} trials, {self.rounds[-1]} rounds{regret})"
 
     def equal(self, other: "Trace") -> bool:
-        """Same trials, rounds and numbers, bit for bit; seconds do not count."""
+        """Return whether trials, rounds and numbers are equal bit for bit; ``seconds`` are not compared."""
         same = lambda a, b: (
             a.keys() == b.keys() and all(np.array_equal(a[k], b[k], equal_nan=True) for k in a)
         )
@@ -53,16 +61,17 @@ class Trace:
         )
 
     def to_pandas(self):
-        """A pandas DataFrame in long form: one row a trial and recorded round, one column a series.
+        """Return a pandas DataFrame in long form: one row per trial and recorded round, one column per series.
 
         Returns:
-            Columns "trial", "round", then the series; of one with k numbers a round "name.0" to "name.k-1".
+            Columns "trial", "round", then the series. A series with k numbers per round has the columns "name.0" to "name.k-1".
 
         Raises:
-            ValueError: two columns of one name.
+            ValueError: two columns with the same name.
         """
         with extra("tables", "Trace.to_pandas"):
             import pandas
+        # A series R x T' flattens with the round as the fastest index, which `repeat` and `tile` follow.
         R, T = len(self.trials), len(self.rounds)
         columns = {"trial": np.repeat(self.trials, T), "round": np.tile(self.rounds, R)}
         for name, x in self.series.items():
@@ -78,21 +87,21 @@ class Trace:
         return pandas.DataFrame(columns)
 
     def last(self, name: str = "regret") -> np.ndarray:
-        """A series after the last round, R (x k); of "regret" the total regret."""
+        """Return a series after the last round, R (x k); for "regret" it is the total regret."""
         return self.series[name][:, -1]
 
     def at(self, t: int, name: str = "regret") -> np.ndarray:
-        """A series after round ``t``, R (x k); 0 before the first.
+        """Return a series after round ``t``, R (x k); for t = 0 it is 0.
 
         Raises:
-            ValueError: that round was not recorded.
+            ValueError: the round was not recorded.
         """
         if t == 0:
             return np.zeros_like(self.series[name][:, 0])
         return self.series[name][:, self._places([t])[0]]
 
     def thin(self, rounds: Sequence[int]) -> "Trace":
-        """The same run at some of its recorded rounds.
+        """Return the trace restricted to some of its recorded rounds.
 
         Raises:
             ValueError: a round that was not recorded.
@@ -106,7 +115,7 @@ class Trace:
         )
 
     def part(self, first: int, last: int) -> "Trace":
-        """Return rows ``first`` .. ``last - 1``. ``seconds`` stays the time of all rows."""
+        """Return rows ``first`` .. ``last - 1``. ``seconds`` remains the run time of all rows."""
         rows = lambda kind: {name: x[first:last] for name, x in kind.items()}
         return dataclasses.replace(
             self,
@@ -121,10 +130,11 @@ class Trace:
         return np.searchsorted(self.rounds, np.asarray(rounds, int))
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write one npz without pickle."""
+        """Write the trace to one npz file, without pickle."""
         arrays = {f"series.{k}": v for k, v in self.series.items()} | {
             f"final.{k}": v for k, v in self.final.items()
         }
+        # JSON in a string array, because pickle would execute code when a file is loaded.
         head = np.array(json.dumps({"about": self.about, "trials": self.trials}))
         write_atomically(
             path,
@@ -135,7 +145,7 @@ class Trace:
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Trace":
-        """Read what ``save`` wrote."""
+        """Return the trace in a file that ``save`` wrote."""
         with np.load(path, allow_pickle=False) as file:
             head = json.loads(str(file["head"]))
             part = lambda prefix: {
@@ -152,7 +162,12 @@ class Trace:
 
     @classmethod
     def merge(cls, parts: Sequence["Trace"]) -> "Trace":
-        """Chunks of the same run, one after the other."""
+        """Concatenate chunks of the same run along the trials.
+
+        Raises:
+            ValueError: chunks of different runs or with different recorded rounds.
+        """
+        # Chunks differ in their trials, so these are not compared.
         first, about = parts[0], {k: v for k, v in parts[0].about.items() if k != "trials"}
         for part in parts[1:]:
             if {

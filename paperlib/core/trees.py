@@ -1,11 +1,11 @@
-"""What is sliced by trial: states, contexts and worlds as trees of tensors, and per-trial settings of learners and problems.
+"""Operations along the trials: on states, contexts and problem instances (trees of tensors) and on per-trial settings.
 
 A tree is a tensor, ``Rows``, int, float, bool, str, None, or a tuple or NamedTuple of trees. Every
-tensor in it has leading dimension R (trials), or 1 where the trials share it.
+tensor in it has leading dimension R (trials), or 1 if the trials share it.
 
-Per-trial settings: a field of a frozen dataclass that is a tensor with at least one dimension has one row per trial, and row i is
-trial i's. The rule holds for the learner, the problem and every dataclass within their fields, for example a wrapper's base, also
-in tuples, lists and dictionaries. What all trials share is a number or a tensor without dimensions.
+Per-trial settings: if a field of a frozen dataclass is a tensor with at least one dimension, its row i is the setting of trial i. The
+rule holds for the learner, the problem and every dataclass within their fields (for example a wrapper's base), also in tuples, lists
+and dictionaries. A setting that all trials share is a number or a tensor without dimensions.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ from .validation import check_integer
 
 
 def tree_map(f: Callable[[Tensor], Tensor], tree: Any) -> Any:
-    """``f`` of every tensor in a tree; plain leaves, shared by all trials, are kept."""
+    """Apply ``f`` to every tensor in a tree; plain leaves, which all trials share, are unchanged."""
 
     def of_leaf(_: str, leaf: Any) -> Any:
         if isinstance(leaf, Tensor):
@@ -33,29 +33,36 @@ def tree_map(f: Callable[[Tensor], Tensor], tree: Any) -> Any:
 
 
 def tree_take(tree: Any, trials: Any) -> Any:
-    """The given trials of a state, context or world.
+    """Return the given trials of a state, context or problem instance.
 
-    A tensor of leading dimension 1 is all trials' and stays; so does that of a run of one trial.
+    A tensor with leading dimension 1 belongs to all trials and is unchanged. In a run of one trial every tensor is unchanged.
 
     Args:
-        trials: anything that indexes a leading dimension.
+        trials: any index of the leading dimension.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.core.trees import tree_take
+        >>> state = (torch.zeros(5, 3), torch.ones(1, 2), 7)
+        >>> [getattr(x, "shape", x) for x in tree_take(state, [0, 4])]
+        [torch.Size([2, 3]), torch.Size([1, 2]), 7]
     """
     return tree_map(lambda x: x if x.shape[0] == 1 else x[trials], tree)
 
 
 def tree_where(mask: Tensor, a: Any, b: Any) -> Any:
-    """The rows of ``a`` in trials where ``mask`` holds, else those of ``b``; looks at no value.
+    """Return the rows of ``a`` in trials where ``mask`` is true and the rows of ``b`` elsewhere, without a synchronization.
 
-    Tensors that trials share in both trees come to have R rows, unless they are one and the same.
+    The result has R rows even where both trees have shared tensors, unless they are the same object.
 
     Args:
         mask: bool, R.
-        a, b: trees of one structure; tensors have R rows or 1, ``Rows`` the same length in both.
+        a, b: trees of the same structure. Tensors have R rows or 1; ``Rows`` have the same length in both.
 
     Raises:
-        ValueError: the trees differ in more than the tensors' values; with the path of the leaf.
+        ValueError: the trees differ in more than the values of tensors. The message contains the path of the leaf.
     """
-    # paths are compared first, because a leaf may be in the second tree alone
+    # Compare the paths first, because a leaf may exist only in the second tree.
     others = dict(list_leaves(b))
     if odd := others.keys() ^ dict(list_leaves(a)).keys():
         raise ValueError(f"{min(odd)} is in one tree alone; allowed: trees of one structure")
@@ -68,7 +75,7 @@ def tree_where(mask: Tensor, a: Any, b: Any) -> Any:
         if isinstance(x, (Tensor, Rows)):
             joined = _joined(path, mask, _numbers(x), _numbers(y))
             return Rows.of(joined) if isinstance(x, Rows) else joined
-        if repr(x) != repr(y):  # by its text a NaN is equal to itself
+        if repr(x) != repr(y):  # texts are compared, because a NaN does not equal itself
             raise ValueError(f"{path}={x!r} and {y!r}; allowed: one value, which all trials share")
         return x
 
@@ -76,31 +83,31 @@ def tree_where(mask: Tensor, a: Any, b: Any) -> Any:
 
 
 def _joined(path: str, mask: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    """Rows of two tensors as one tensor.
+    """Return the rows of ``x`` where ``mask`` is true and the rows of ``y`` elsewhere.
 
     Raises:
-        ValueError: they differ in dtype or a row's shape, or have neither R rows nor 1.
+        ValueError: the tensors differ in dtype or in the shape of a row, or have neither R rows nor 1.
     """
     alike = (x.shape[1:], x.dtype) == (y.shape[1:], y.dtype)
     if not (alike and {len(x), len(y)} <= {1, len(mask)}):
         one, other = (f"{z.dtype} of shape {tuple(z.shape)}" for z in (x, y))
         allowed = f"one dtype and shape in both trees, with {len(mask)} rows or 1"
         raise ValueError(f"{path}={one} and {other}; allowed: {allowed}")
-    # a view is an operation on a device, and most leaves are one number a trial
+    # Most leaves have one number per trial and need no view, which would be an extra operation on a GPU.
     rows = mask if x.dim() == 1 else mask.view(-1, *[1] * (x.dim() - 1))
     return x if x is y else torch.where(rows, x, y)
 
 
 def check_unshared(base: str, state: Any, trials: int) -> None:
-    """Check that a state can begin anew in some trials and go on in others.
+    """Check that a state can be restarted in some trials and continued in others.
 
     Args:
-        base: what the state's learner is called.
-        state: as ``init`` returns it for R = ``trials``; two trials tell more than one.
+        base: name of the state's learner.
+        state: the state that ``init`` returns for R = ``trials``. Use at least two trials, because for R = 1 a shared row cannot be
+            distinguished from a per-trial row.
 
     Raises:
-        ValueError: a leaf that is no tensor with R rows: a clock in Python, a shared tensor, ``Rows``. None holds nothing and may
-            stand there. At R = 1 nobody can tell a shared row from its own.
+        ValueError: a leaf that is not a tensor with R rows, for example a Python counter, a shared tensor or ``Rows``. None is allowed.
     """
     own = lambda leaf: isinstance(leaf, Tensor) and leaf.dim() > 0 and len(leaf) == trials
     if paths := [path for path, leaf in list_leaves(state) if leaf is not None and not own(leaf)]:
@@ -112,7 +119,7 @@ def check_unshared(base: str, state: Any, trials: int) -> None:
 
 
 def map_leaves(f: Callable[[str, Any], Any], tree: Any, name: str = "state") -> Any:
-    """``f`` of the path and the value of every leaf, in a tree of the same structure."""
+    """Apply ``f`` to the path and the value of every leaf; return a tree of the same structure."""
     if not isinstance(tree, tuple):
         return f(name, tree)
     names = getattr(tree, "_fields", range(len(tree)))
@@ -121,7 +128,7 @@ def map_leaves(f: Callable[[str, Any], Any], tree: Any, name: str = "state") -> 
 
 
 def list_leaves(tree: Any, name: str = "state") -> list[tuple[str, Any]]:
-    """Every leaf with its path, ``state.base.theta``."""
+    """Return every leaf with its path, for example ``state.base.theta``."""
     if isinstance(tree, tuple):
         names = getattr(tree, "_fields", range(len(tree)))
         return [leaf for key, kid in zip(names, tree) for leaf in list_leaves(kid, f"{name}.{key}")]
@@ -129,10 +136,10 @@ def list_leaves(tree: Any, name: str = "state") -> list[tuple[str, Any]]:
 
 
 def pack(tree: Any, name: str = "state") -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Arrays and plain leaves of a tree by path.
+    """Return the arrays and the plain leaves of a tree by path.
 
     Raises:
-        ValueError: a leaf that has no portable form.
+        ValueError: a leaf of a type that cannot be saved.
     """
     arrays, plain = {}, {}
     for path, leaf in list_leaves(tree, name):
@@ -150,7 +157,7 @@ def pack(tree: Any, name: str = "state") -> tuple[dict[str, np.ndarray], dict[st
 def unpack(
     like: Any, arrays: dict, plain: dict, name: str = "state", device: str | torch.device = "cpu"
 ) -> Any:
-    """The tree that was packed: classes from ``like`` (what ``init`` returns), values from the file."""
+    """Return the tree that was packed, with the classes of ``like`` (a result of ``init``) and the values of the file."""
 
     def found(path: str, leaf: Any) -> Any:
         if not isinstance(leaf, (Tensor, Rows)):
@@ -162,9 +169,9 @@ def unpack(
 
 
 def state_bytes(state: Any, kinds: type | tuple[type, ...] = (Tensor, Rows)) -> int:
-    """Bytes of the numbers that a state holds for all its trials; of ``Rows``, a history of rounds, the rows so far.
+    """Return the size of a state in bytes, for all its trials. ``Rows``, a history of rounds, count with the rows so far.
 
-    ``kinds``: of the leaves that count. For example, ``Rows`` counts histories alone.
+    ``kinds``: types of the leaves that count. For example, ``Rows`` counts only histories.
     """
     return sum(_numbers(leaf).nbytes for _, leaf in list_leaves(state) if isinstance(leaf, kinds))
 
@@ -173,14 +180,14 @@ def _numbers(leaf: Tensor | Rows) -> Tensor:
     return leaf.view if isinstance(leaf, Rows) else leaf
 
 
-# Settings by trial --------------------------------------------------------------------------------------------
+# Per-trial settings -------------------------------------------------------------------------------------------
 
 
 def normalize_trials(trials: int | Sequence[int] | np.ndarray) -> tuple[Sequence[int], int | None]:
-    """Which trials are played, as Python's integers, and of how many, where a number says so.
+    """Return the trial numbers as Python integers, and the number of trials if ``trials`` is a number (otherwise None).
 
     Raises:
-        ValueError: neither a number nor a list of numbers, none at all, or one below 0.
+        ValueError: neither a number nor a list of numbers, an empty list, or a negative number.
     """
     if not isinstance(trials, (Sequence, np.ndarray)) or isinstance(trials, (str, bytes)):
         trials = check_integer("trials", trials)
@@ -191,14 +198,14 @@ def normalize_trials(trials: int | Sequence[int] | np.ndarray) -> tuple[Sequence
 
 
 def select_trials(config: Any, trials: Any, total: int | None = None, name: str = "learner") -> Any:
-    """The configuration that the given trials play: of every setting by trial their rows, in their order.
+    """Return a configuration in which every per-trial setting is restricted to the rows of the given trials, in their order.
 
     Args:
-        config: learner or problem; itself is returned where nothing in it varies by trial.
+        config: learner or problem. It is returned itself if it has no per-trial settings.
         trials: R trial numbers, 0, 1, ...
-        total: trials of the whole run, which is then the number of rows; None where only a part of the run is
-            known: then every trial asked for needs its row, and there may be more.
-        name: what ``config`` is called in errors.
+        total: number of trials of the whole run, which must then be the number of rows. None means that it is unknown. Then every
+            given trial needs its row, and there may be more rows.
+        name: name of ``config`` in error messages.
 
     Raises:
         ValueError: a setting with another number of rows.
@@ -218,7 +225,7 @@ def select_trials(config: Any, trials: Any, total: int | None = None, name: str 
         return config
     changed = {}
     for field in dataclasses.fields(config):
-        if not field.init:  # made from the other fields, and made again from their rows
+        if not field.init:  # computed from the other fields, so the constructor recomputes it
             continue
         value, path = getattr(config, field.name), f"{name}.{field.name}"
         if isinstance(value, Tensor) and value.dim():
@@ -231,7 +238,7 @@ def select_trials(config: Any, trials: Any, total: int | None = None, name: str 
 
 
 def _rows(value: Tensor, trials: Any, total: int | None, name: str) -> Tensor:
-    if min(trials) < 0:  # would count from the end
+    if min(trials) < 0:  # a negative index would count from the end
         raise ValueError(
             f"trials={trials!r}; allowed with {name}, which has a row a trial: 0, 1, ..."
         )
@@ -241,4 +248,5 @@ def _rows(value: Tensor, trials: Any, total: int | None, name: str) -> Tensor:
         raise ValueError(
             f"{name}: {rows} rows; allowed: {allowed}, one for each trial of the run, or one number for all"
         )
+    # Return the tensor itself if all rows are used, so that `select_trials` can detect "no change".
     return value if list(trials) == list(range(rows)) else value[list(trials)]

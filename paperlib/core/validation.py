@@ -1,11 +1,13 @@
-"""Checks of settings and data that learners of all papers share. Constructors and ask/tell call them, never the hot path.
+"""Checks of settings and data that the learners of all papers share.
 
-Numbers lie between 1e-30 and 1e30: products of up to ten of them are normal numbers of float64, so that no square or
-fourth power in a formula under- or overflows. Data may be 0, and as large.
-Every ValueError names the argument, its value and what is allowed.
-Any scalar of numpy counts as the Python number that it is. A function computes with what the check returns, Python's
-number: ``horizon = whole("horizon", horizon)``. Fields of dataclasses are Python's before they are checked
-(``describe.frozen``).
+Constructors and ask/tell call these functions; the loop over rounds does not.
+
+Settings lie between 1e-30 and 1e30 in absolute value. Products of up to ten such numbers are normal float64 numbers, so that
+no square or fourth power in a formula under- or overflows. Data may also be 0, and have the same upper bound.
+
+Every ValueError contains the argument, its value and the requirement. Every NumPy scalar is accepted as a Python number. A function
+computes with the return value of the check, which is a Python number: ``horizon = check_integer("horizon", horizon)``. Fields of
+dataclasses are converted to Python numbers before they are checked (``describe.frozen_dataclass``).
 Shapes: R trials, K arms, d dimensions.
 """
 
@@ -20,31 +22,32 @@ from torch import Tensor
 from .describe import short_repr, to_python
 
 SMALLEST, LARGEST = 1e-30, 1e30
-CONDITION = 1e12  # a precision beyond so many times its ridge is inverted to few digits, or to none
-ROWS = (torch.float64, torch.float32, torch.int64)  # what values by trial come in
-INT64 = (1 << 63) - 1  # the largest
-MOST = 1 << 24  # arms, dimensions, features: more would not fit into a machine
-SINGLE = 2.0**-23  # eps of float32, in which data often come
+CONDITION = 1e12  # a precision matrix above this multiple of its ridge has an inverse with few or no correct digits
+ROWS = (torch.float64, torch.float32, torch.int64)  # dtypes of per-trial settings
+INT64 = (1 << 63) - 1  # the largest int64
+MOST = 1 << 24  # largest number of arms, dimensions or features; more would not fit into memory
+SINGLE = 2.0**-23  # eps of float32, the precision of much data
 
 
 def norm_slack(dim: int) -> float:
-    """Return by how much the norm of a vector of ``dim`` numbers may exceed 1 by rounding.
+    """Return the amount by which the norm of a vector of ``dim`` numbers may exceed 1 because of rounding.
 
-    Vectors normalized in float32 exceed it by at most (dim / 4 + 1) eps: a sum of squares is off by dim / 2 eps, the
-    norm by half of that and a rounding, and each quotient by half an eps. Twice that is allowed, at most 1e-3.
+    The norm of a vector that was normalized in float32 exceeds 1 by at most (dim / 4 + 1) eps. The relative error of the sum of squares
+    is dim / 2 eps, the error of the norm is half of that plus a rounding, and each quotient adds half an eps. The tolerance is twice this
+    bound, and at most 1e-3.
     """
     return min((dim + 4) / 2 * SINGLE, 1e-3)
 
 
 def raise_invalid(name: str, value: Any, allowed: str) -> None:
-    """Raise the ValueError that names the argument, its value and what is allowed."""
+    """Raise a ValueError with the argument, its value and the requirement."""
     raise ValueError(f"{name}={short_repr(value)}; allowed: {allowed}")
 
 
 def is_number(value: Any) -> bool:
-    """Whether ``value`` is a number that formulas take: Python's or a scalar of numpy, an integer up to 2^53.
+    """Return whether ``value`` is a Python or NumPy number for use in formulas; integers are at most 2^53 in absolute value.
 
-    Torch takes no integer beyond int64, and float64 holds none beyond 2^53 exactly.
+    Torch does not accept integers beyond int64, and float64 does not represent all integers beyond 2^53 exactly.
     """
     value = to_python(value)
     if isinstance(value, int):
@@ -61,17 +64,27 @@ def check_number(
     by_trial: bool = False,
     zero: bool = False,
 ) -> float | Tensor:
-    """Return ``value``; raise ValueError unless it is a number from ``smallest`` to ``most``.
+    """Return ``value``; raise ValueError unless it is a number from ``least`` to ``most``.
 
     Args:
-        by_trial: whether it may also be a tensor of one such number a trial, R.
-        zero: whether it may be 0, too.
+        by_trial: whether a tensor with one such number per trial, R, is also allowed.
+        zero: whether 0 is also allowed.
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.core.validation import check_number
+        >>> check_number("scale", np.float32(0.5), least=0.1, most=1.0)
+        0.5
+        >>> check_number("scale", 2, least=0.1, most=1.0)
+        Traceback (most recent call last):
+            ...
+        ValueError: scale=2; allowed: a finite number above 0, from 0.1 to 1
     """
     if isinstance(value, Tensor):
         fits = by_trial and value.dim() == 1 and value.dtype in ROWS and not value.requires_grad
-        # NaN lies in no range
+        # Every comparison with NaN is False, so NaN is rejected.
         inside = lambda x: (x >= least) & (x <= most) | ((x == 0) & zero)
-        # in float32 a bound just below 1 would be 1
+        # Compare in float64, because float32 would round a bound just below 1 to 1.
         good = fits and (value.device.type == "meta" or bool(inside(value.double()).all()))
     else:
         value = to_python(value)
@@ -92,24 +105,27 @@ def check_positive(
     *,
     by_trial: bool = False,
 ) -> float | Tensor:
-    """Return ``value``; raise ValueError unless it, a number or ``per_trial_column`` one for each, is above 0, and neither too small nor too large to compute with."""
+    """Return ``value``; raise ValueError unless it is a number from ``least`` to ``most``, by default from 1e-30 to 1e30.
+
+    With ``by_trial``, a tensor with one such number per trial is also allowed.
+    """
     return check_number(name, value, least, most, by_trial=by_trial)
 
 
 def check_nonnegative(
     name: str, value: float | Tensor, *, by_trial: bool = False
 ) -> float | Tensor:
-    """Return ``value``; raise ValueError unless it is 0 or as ``check_positive`` allows."""
+    """Return ``value``; raise ValueError unless it is 0 or a value that ``check_positive`` accepts."""
     return check_number(name, value, SMALLEST, by_trial=by_trial, zero=True)
 
 
 def check_probability(name: str, value: float) -> float:
-    """Return ``value``, a failure probability; raise ValueError unless it lies in (0, 1], and not below 1e-30."""
+    """Return ``value``, a failure probability; raise ValueError unless it lies in [1e-30, 1]."""
     return check_number(name, value, SMALLEST, 1.0)
 
 
 def check_coordinates(name: str, values: Any) -> tuple[float, ...]:
-    """Return ``values``; raise ValueError unless they are a tuple of one or more numbers, up to 1e30 in size."""
+    """Return ``values``; raise ValueError unless it is a tuple of at least one number, each of absolute value up to 1e30."""
     values = to_python(values)
     good = isinstance(values, tuple) and len(values) > 0
     if not (good and all(is_number(x) and -LARGEST <= x <= LARGEST for x in values)):
@@ -118,7 +134,7 @@ def check_coordinates(name: str, values: Any) -> tuple[float, ...]:
 
 
 def check_integer(name: str, value: int, least: int = 1, most: int = INT64) -> int:
-    """Return ``value``; raise ValueError unless it is an integer from ``smallest`` to ``most``; 20.0 is none."""
+    """Return ``value``; raise ValueError unless it is an integer from ``least`` to ``most``. A float such as 20.0 is rejected."""
     value = to_python(value)
     good = isinstance(value, int) and not isinstance(value, bool)
     if not (good and least <= value <= most):
@@ -128,12 +144,12 @@ def check_integer(name: str, value: int, least: int = 1, most: int = INT64) -> i
 
 
 def check_size(name: str, value: int, least: int = 1) -> int:
-    """Return ``value``; raise ValueError unless it is a whole number of which tensors may have as many entries."""
+    """Return ``value``; raise ValueError unless it is an integer from ``least`` to 2^24, a possible number of entries of a tensor."""
     return check_integer(name, value, least, MOST)
 
 
 def check_in(name: str, value: Any, allowed: Collection) -> Any:
-    """Return ``value``; raise ValueError unless it is one of ``allowed``, words, numbers or truth values; 1 is not True."""
+    """Return ``value``; raise ValueError unless it is one of ``allowed`` (strings, numbers or Booleans; 1 is not True)."""
     value = to_python(value)
     same = lambda x: isinstance(x, bool) == isinstance(value, bool) and x == value
     if not (isinstance(value, (str, int, float)) and any(map(same, allowed))):
@@ -142,18 +158,18 @@ def check_in(name: str, value: Any, allowed: Collection) -> Any:
 
 
 def check_array(name: str, values: Any) -> np.ndarray:
-    """A copy of finite numbers of any shape, float64.
+    """Return a float64 copy of finite numbers of any shape.
 
     Raises:
-        ValueError: no such numbers: text, complex numbers, dates, ragged or masked arrays are none; it says ``qualified_name``.
+        ValueError: other values, for example text, complex numbers, dates, ragged or masked arrays. The message contains ``name``.
     """
     try:
         given = np.array(_detached(values))
         if isinstance(values, np.ma.MaskedArray) or given.dtype.kind not in "biufO":
             raise TypeError(f"{given.dtype} is no kind of number here")
         if given.dtype == object and not all(isinstance(x, Real) for x in given.flat):
-            raise TypeError("not all of them are numbers")  # numpy would read text
-        with np.errstate(over="ignore"):  # to what is refused below
+            raise TypeError("not all of them are numbers")  # NumPy would convert text to numbers
+        with np.errstate(over="ignore"):  # an overflow to inf is rejected below
             found = given.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name}={short_repr(values)}; allowed: numbers") from error
@@ -163,7 +179,7 @@ def check_array(name: str, values: Any) -> np.ndarray:
 
 
 def _detached(values: Any) -> Any:
-    """The same without gradients, which numpy does not read; also in a list that holds tensors."""
+    """Return the values without gradients, because NumPy cannot convert tensors that require them; also within lists."""
     if isinstance(values, Tensor):
         return values.detach().cpu().numpy()
     if isinstance(values, (list, tuple)) and any(
@@ -174,12 +190,12 @@ def _detached(values: Any) -> Any:
 
 
 def check_arms(arms: Tensor, arm: Tensor | None = None, name: str = "arms") -> None:
-    """Check the arms on offer and the arm played.
+    """Check the available arms and the index of the pulled arm.
 
     Args:
-        arms: R x K x d or 1 x K x d with K, d >= 1, numbers up to 1e30 in size.
+        arms: R x K x d or 1 x K x d with K, d >= 1, numbers of absolute value up to 1e30.
         arm: R indices in 0..K-1, or None.
-        name: what the arms are called.
+        name: name of the arms in messages.
 
     Raises:
         ValueError: an empty or non-finite set of arms, or an unknown index.
@@ -197,7 +213,7 @@ def check_arms(arms: Tensor, arm: Tensor | None = None, name: str = "arms") -> N
 
 
 def check_finite(name: str, values: Tensor, most: float | None = None) -> None:
-    """Raise ValueError naming the first number that is not finite, or beyond ``most`` in size."""
+    """Raise ValueError with the first number that is not finite, or exceeds ``most`` in absolute value."""
     if values.device.type == "meta":
         return
     inside = values.isfinite() if most is None else values.abs() <= most

@@ -1,4 +1,4 @@
-"""Ask and tell: one trial of a learner for a problem of one's own."""
+"""Tests of ``AskTell``: one trial of a learner on the user's problem."""
 
 import warnings
 from collections.abc import Callable
@@ -97,7 +97,7 @@ def test_a_file_of_another_size_is_refused(tmp_path):
 
 def test_an_action_of_ones_own_counts():
     user = AskTell(Index(), ARMS)
-    user.tell(3, 1.0)  # before any ask
+    user.tell(3, 1.0)  # without a preceding ask
     user.ask()
     user.tell(2, 1.0)
     assert user.state.plays.tolist() == [[1, 1, 2, 2]]
@@ -153,7 +153,7 @@ class Offer(NamedTuple):
 
 @dataclass(frozen=True)
 class Offered(Index):
-    """Learns of contexts with more than one part, one of them a function."""
+    """Learner for contexts with several parts, one of which is a function."""
 
     def init(self, trials, offer, horizon, draw, **tkwargs):
         return super().init(trials, offer.arms, horizon, draw, **tkwargs)
@@ -277,7 +277,7 @@ def test_what_is_no_horizon_is_refused(horizon):
 
 
 def doing(name, function):
-    """A learner of which one method is another, which is given what the learner's returned."""
+    """Return a learner with one method replaced by ``function``, which receives the return value of the original method."""
     whole = getattr(Index, name)
     return type("Odd", (Index,), {name: lambda self, *a: function(whole(self, *a))})()
 

@@ -1,4 +1,7 @@
-"""Ask and tell on a device: state, context and draws are there, what the user sees is numpy's and Python's."""
+"""Ask/tell on a device.
+
+State, context and draws are on the device, whereas the user receives NumPy arrays and Python numbers.
+"""
 
 import numpy as np
 import pytest
@@ -26,14 +29,14 @@ MADE = {
     "drift": lambda **on: nsbco.Optimizer(nsbco.ball([1.0, 2.0], 2.0), 0.25, 0.5, 0.035, **on),
     "GO-UCB": lambda **on: goucb.Optimizer(SPACE, "practical", 3, **on),
 }
-ALONE = (pfbco.Optimizer, nsbco.Optimizer)  # no action is told
+ALONE = (pfbco.Optimizer, nsbco.Optimizer)  # their ``tell`` takes no action
 every_user = pytest.mark.parametrize("name", MADE)
 pretended = pytest.mark.skipif(torch.cuda.is_available(), reason="a real device is here")
 real = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 
 
 def rounds(user, count=5):
-    """Rounds with answers of no meaning, one of them missing; all that the user sees."""
+    """Run some rounds with arbitrary feedback, one of which fails; return everything that the user receives."""
     seen = []
     for t in range(count):
         action = user.ask()
@@ -55,7 +58,7 @@ def rounds(user, count=5):
 
 
 def held(user):
-    """The tensors in what it knows."""
+    """Return the tensors in the user's trial state."""
     now = user._now
     parts = [x for _, x in list_leaves((now.state, now.context, now.pending, now.proposed))]
     parts = [x.buffer if isinstance(x, Rows) else x for x in parts]
@@ -71,7 +74,10 @@ def test_the_cpu_is_the_default(name):
 
 
 def same_on(device, name, path):
-    """A user there asks for what one here does, goes on here, and comes back; the one there is returned."""
+    """Compare a user on ``device`` with one on the CPU, and continue its trial on the CPU and back on the device.
+
+    Return the user on the device before and after the restore.
+    """
     here, there = MADE[name](), MADE[name](device=device)
     for one, other in zip(rounds(here), rounds(there), strict=True):
         np.testing.assert_allclose(*map(numbers, (one, other)), rtol=1e-9, atol=1e-12)
@@ -88,7 +94,7 @@ def same_on(device, name, path):
 
 
 def numbers(seen):
-    """The numbers in what was seen, in order."""
+    """Return the numbers in the results, in order."""
     if isinstance(seen, dict):
         seen = list(seen.values())
     if isinstance(seen, (list, tuple)):
@@ -160,7 +166,8 @@ def test_a_device_that_is_not_here_is_refused(name, device):
 def test_a_device_beyond_those_here_is_refused():
     with elsewhere():
         assert resolve_device("cuda") == resolve_device("cuda:0") == torch.device("cuda:0")
-        assert resolve_device("auto") == torch.device("cpu")  # one trial is faster there
+        # A single trial is faster on the CPU.
+        assert resolve_device("auto") == torch.device("cpu")
         for device in ("cuda:1", "cuda:x"):
             with pytest.raises(ValueError, match=f"device='{device}'; allowed: "):
                 resolve_device(device)

@@ -1,4 +1,4 @@
-"""Loading without an object made before: of a file, a learner and, where it is more than arrays, a context."""
+"""Tests of ``load``, which builds an object from a file, a learner and, unless it consists of arrays, a context."""
 
 import json
 
@@ -16,7 +16,7 @@ ARMS = np.random.default_rng(1).normal(size=(7, 2)) / 4
 SPACE = goucb.Space([goucb.Real("rate", 1e-3, 1.0, log=True), goucb.Integer("depth", 1, 4)])
 DISK = pfbco.oracle_set(lambda c: -c / max(np.linalg.norm(c), 1e-300), [0.0, 0.0], 1.0)
 BALL = nsbco.ball([1.0, 2.0], 2.0)
-ALONE = (pfbco.Optimizer, nsbco.Optimizer)  # no action is told
+ALONE = (pfbco.Optimizer, nsbco.Optimizer)  # their ``tell`` takes no action
 LEARNERS = [Index(), linear.OFUL(0.1, 1.0), glbomd.GLBOMD(glbomd.Bernoulli(), 2.0)]
 LEARNERS += [glbomd.UCB1(), bkb.LazyBKB(bkb.RBF(3.0), bkb.Confidence(0.1, 2.0))]
 LEARNERS += [bkb.ContextualBKB(bkb.RBF(3.0), bkb.Confidence(0.1, 2.0))]
@@ -44,7 +44,7 @@ def test_a_file_and_its_learner_are_enough_where_the_context_is_arms(learner, tm
     again = kind.load(path, learner)
     assert type(again) is kind and (again.rounds, again.horizon, again.seed) == (4, 40, 3)
     assert torch.equal(again.context, user.context) and go_on(again) == go_on(user)
-    again.save(path)  # as the first would have
+    again.save(path)  # the loaded trial can be saved like the original one
     assert kind(learner, ARMS, 40, 3).restore(path).rounds == 8
 
 
@@ -69,7 +69,7 @@ def test_an_optimizer_is_built_of_its_arguments_and_restored(paper, tmp_path):
 
 
 def test_a_batch_that_waits_is_loaded_as_a_whole(tmp_path):
-    """What goucb does after a restore it does after a load."""
+    """For goucb, ``load`` has the same effect as ``restore``."""
     user = goucb.Optimizer(SPACE, "gp", 3)
     user.ask()
     user.save(path := tmp_path / "state.npz")
@@ -89,7 +89,7 @@ def test_the_first_sizes_count_where_arms_have_become_more(tmp_path):
 def test_what_prepares_sees_no_context_of_a_file(tmp_path):
     half = lambda arms: arms / 2
     AskTell(glbomd.UCB1(), ARMS, prepare=half).save(path := tmp_path / "state.npz")
-    assert AskTell.load(path, glbomd.UCB1(), prepare=half).rounds == 0  # it knows its arms again
+    assert AskTell.load(path, glbomd.UCB1(), prepare=half).rounds == 0  # UCB1 recognizes its arms
     user = AskTell(Index(), ARMS, prepare=half)
     user.save(path)
     again = AskTell.load(path, Index(), prepare=half)

@@ -1,4 +1,4 @@
-"""The optimizer over ask and tell: batches, own data, failures, interrupts, damaged files."""
+"""Tests of ``Optimizer``: batches, existing data, failures, interrupts and damaged files."""
 
 import json
 import sys
@@ -26,7 +26,7 @@ class Drawn(NamedTuple):
 
 @dataclass(frozen=True)
 class Walk:
-    """Plays a drawn point of the square in the context's dimension, and adds points up."""
+    """Learner that chooses a random point of the square in the context's dimension, and sums up the points."""
 
     own_actions: bool = True
     wants = "loss"
@@ -49,7 +49,7 @@ BOX = (torch.ones(2, dtype=torch.float64),)
 
 
 def everything(user):
-    """What a call may change, comparable with ==."""
+    """Return everything that a call may change, comparable with ``==``."""
     now = user._now
     values = [
         x.view if hasattr(x, "view") and not isinstance(x, torch.Tensor) else x
@@ -61,7 +61,7 @@ def everything(user):
 
 
 def played(user, rounds, skip=lambda t: False):
-    """Rounds with losses of no meaning; those of ``skip`` fail."""
+    """Run some rounds with arbitrary losses; the rounds of ``skip`` fail."""
     asked = []
     for t in range(rounds):
         asked.append(user.ask())
@@ -69,7 +69,7 @@ def played(user, rounds, skip=lambda t: False):
     return asked
 
 
-# ---- batches, and data of one's own --------------------------------------------------------------
+# ---- batches and existing data --------------------------------------------------------------------
 
 
 def test_a_batch_is_its_entries_in_turn():
@@ -157,7 +157,7 @@ def test_own_data_come_first_and_count_as_rounds():
 
 
 class Unprintable(Exception):
-    """Its text cannot be told."""
+    """Exception whose text cannot be computed."""
 
     def __str__(self):
         raise RuntimeError("no text")
@@ -218,7 +218,7 @@ def test_a_refused_failure_changes_nothing(action, reason, instead, match):
 
 
 def test_who_draws_asks_elsewhere_after_a_failure_and_goes_on_alike():
-    """The draws move on by a round: what is asked is as without the failures."""
+    """The random draws advance by one round, so the points are the same as without the failures."""
     plain = played(Optimizer(Walk(), BOX), 12)
     for skip in (lambda t: t == 0, lambda t: t % 2 == 0, lambda t: t % 2 == 1, lambda t: True):
         user = Optimizer(Walk(), BOX)
@@ -267,7 +267,7 @@ def test_failures_are_saved_and_the_search_goes_on_after_a_load(skip, tmp_path):
     user._now = user._now._replace(proposed=None, pending=None)
     assert everything(user) == everything(again) and again.failures == user.failures
     with warnings.catch_warnings():
-        # it was warned of the horizon before
+        # The warning about the horizon was issued in the earlier rounds and is not repeated.
         warnings.simplefilter("ignore" if skip(1) else "error")
         assert np.array_equal(played(user, 5, skip), played(again, 5, skip))
     assert everything(user) == everything(again)
@@ -302,11 +302,11 @@ def test_what_was_given_cannot_be_set_and_the_rest_is_private():
 
 
 class Interrupt(BaseException):
-    """As KeyboardInterrupt is, but pytest does not end of it."""
+    """Exception like KeyboardInterrupt, but pytest does not stop because of it."""
 
 
 def interrupted(call, at):
-    """Run it and interrupt it at the given line of the package; returns whether it was."""
+    """Run ``call`` and interrupt it at the given line of the package. Return whether it was interrupted."""
     left = [at]
 
     def line(frame, event, arg):
@@ -331,7 +331,7 @@ def interrupted(call, at):
         return True
     finally:
         sys.settrace(before)
-        # a break within no_grad's own lines would leave gradients off for all that follows
+        # An interrupt within the code of ``no_grad`` would leave gradients disabled for all later tests.
         torch.set_grad_enabled(True)
     return False
 
@@ -373,7 +373,7 @@ def test_a_call_that_is_interrupted_at_any_line_is_done_whole_or_not_at_all(what
                 and everything(user)[4:] == everything(done)[4:]
             )
         else:
-            calls[what](user)  # it can be done again, as if nothing had happened
+            calls[what](user)  # the call can be repeated as if it had not been interrupted
             assert (
                 everything(user)[:3] == everything(done)[:3]
                 and everything(user)[4:] == everything(done)[4:]
@@ -414,7 +414,7 @@ def test_a_warning_points_at_the_users_line():
 
 
 def rewritten(path, change):
-    """The file with another head."""
+    """Rewrite the file with another head."""
     with np.load(path) as file:
         arrays = dict(file)
     head = json.loads(str(arrays.pop("head")))
@@ -436,7 +436,7 @@ def test_a_file_from_before_failures_were_kept_is_read(tmp_path):
 
 
 def forget(head, arrays):
-    """As version 0.1.0 wrote, without a checksum."""
+    """Remove the checksum, as in a file of version 0.1.0."""
     head.pop("checksum")
 
 

@@ -1,6 +1,6 @@
-"""Damaged files: each is read as it was written or refused by name, and who refuses it stays as it was.
+"""Damaged files: each is loaded with the contents that were written, or rejected by name without changing the object.
 
-Files are cut and flipped as bytes; and they are taken apart and written again with other contents under the old checksum.
+The mutations truncate and flip the bytes of a file. They also rewrite a file with other contents under the old checksum.
 """
 
 import json
@@ -34,7 +34,7 @@ USERS = {
     "PF-BCO, one epoch": lambda: pfbco.Optimizer(TRIANGLE, loss_bound=2.0, horizon=40),
     **{f"drift, {x}": lambda x=x: drifting(x) for x in ("glr", "discounted", "master")},
 }
-ALONE = (pfbco.Optimizer, nsbco.Optimizer)  # no action is told
+ALONE = (pfbco.Optimizer, nsbco.Optimizer)  # their ``tell`` takes no action
 
 
 def drifting(policy):
@@ -42,7 +42,7 @@ def drifting(policy):
 
 
 def go_on(user, rounds=3):
-    """What a user with this object sees from here on."""
+    """Return everything that a user of this object receives in the following rounds."""
     seen = []
     for t in range(rounds):
         action = user.ask()
@@ -57,7 +57,7 @@ def go_on(user, rounds=3):
 
 
 def numbers(user):
-    """All that was learned, comparable."""
+    """Return the learner's state and counts in comparable form."""
     now = user._now
     values = [
         x.view if isinstance(x, Rows) else x for _, x in list_leaves((now.state, now.context))
@@ -72,7 +72,7 @@ PLAIN = [None, True, -1, 0, 10**30, 2**63, 1e308, np.nan, -np.inf, -0.5, "x", ""
 
 
 def of_bytes(raw, rng):
-    """Cut, flipped, overwritten, doubled."""
+    """Truncate, flip, overwrite or duplicate bytes."""
     raw, at = bytearray(raw), int(rng.integers(len(raw)))
     kind = rng.integers(6)
     if kind == 0:
@@ -89,7 +89,7 @@ def of_bytes(raw, rng):
 
 
 def of_head(head, rng):
-    """A value or a key of the tree of settings and plain values, anywhere."""
+    """Change a value or a key anywhere in the tree of settings and plain values."""
     tree = head
     while True:
         keys = list(tree) if isinstance(tree, dict) else list(range(len(tree)))
@@ -110,7 +110,7 @@ def of_head(head, rng):
 
 
 def of_arrays(arrays, rng):
-    """One number, the kind, the shape, or the name of an array."""
+    """Change one number, the dtype, the shape, or the name of an array."""
     names = sorted(arrays)
     name = names[rng.integers(len(names))]
     x = np.array(arrays[name])
@@ -156,7 +156,7 @@ def of_arrays(arrays, rng):
 
 
 def of_contents(raw, rng):
-    """Other contents under the old checksum."""
+    """Write other contents under the old checksum."""
     head, arrays = parse_npz(raw)
     checksum = head.pop("checksum")
     for _ in range(rng.integers(1, 3)):
@@ -164,11 +164,11 @@ def of_contents(raw, rng):
     return head | {"checksum": checksum}, arrays
 
 
-# ---- what is held ----------------------------------------------------------------------------------
+# ---- tested properties -----------------------------------------------------------------------------
 
 
 def mutated(name, path, count, seed):
-    """Loads ``count`` damaged files; returns how many were refused."""
+    """Load ``count`` damaged files; return the number of rejected ones."""
     rng, saver, refused = np.random.default_rng(seed), USERS[name](), 0
     go_on(saver, 9)
     saver.save(path)
@@ -212,7 +212,7 @@ def test_so_is_every_one_of_five_hundred(name, tmp_path):
 
 
 def test_infinities_with_which_a_learner_begins_are_read(tmp_path):
-    """RS-GLinCB's determinant before its first switch."""
+    """For example, the determinant of RS-GLinCB is infinite before its first switch."""
     user = USERS["RSGLinCB"]()
     assert user.state.log_det.tolist() == [-np.inf]
     user.save(tmp_path / "state.npz")

@@ -1,4 +1,4 @@
-"""Rewards that come late: which context an action's reward belongs to."""
+"""Delayed rewards: each is attributed to the context in which its action was asked for."""
 
 import dataclasses
 
@@ -26,7 +26,7 @@ LEARNER = ContextualBKB(Matern(2.5, 0.5), Confidence(0.1, 1.0))
 
 
 def contextual(paper):
-    """Learners of a paper's cases whose arms may change, each once."""
+    """Yield the learners of the papers' test cases that allow changing arms, each once."""
     found = []
     for case in paper_module(paper, "cases").CASES.values():
         streams = case.learner, case.problem
@@ -37,7 +37,7 @@ def contextual(paper):
 
 
 def numbers(user):
-    """What was learned."""
+    """Return the learner's state as numbers."""
     plain = lambda x: x.view if isinstance(x, Rows) else x
     return {
         path: plain(leaf)
@@ -54,14 +54,14 @@ def assert_equal(a, b):
 
 
 def late(kind, learner, first=A, second=B, **options):
-    """Asked in both contexts, and told nothing."""
+    """Ask in both contexts without telling a reward."""
     user = kind(learner, first, **options)
     return user, user.ask(first), user.ask(second)
 
 
 @dataclasses.dataclass(frozen=True)
 class Constant(Index):
-    """Asks for arm 0."""
+    """Learner that always asks for arm 0."""
 
     def select(self, state, context, draw):
         return torch.zeros(1, dtype=torch.int64), state
@@ -70,7 +70,10 @@ class Constant(Index):
 @pytest.mark.parametrize("paper", [x for x in papers() if contextual(x)])
 @pytest.mark.filterwarnings("ignore")
 def test_a_late_reward_is_learned_with_the_features_of_its_own_context(paper):
-    """Every contextual learner: as if told at once, with the draws of that round; before, with the features of B."""
+    """Every contextual learner ends in the state of an immediate reward, with the draws of that round.
+
+    An earlier version used the features of context B.
+    """
     A, B = np.random.default_rng(0).uniform(-0.7, 0.7, (2, 16, 2))
     for learner in contextual(paper):
         user, first, second = late(AskTell, learner, A, B, horizon=64)
@@ -99,17 +102,17 @@ def test_who_tells_before_the_next_context_passes_none():
     user = AskTell(GLBOMD(Bernoulli(), 2.0), A)
     for t in range(4):
         user.ask(A if t % 2 else B)
-        user.tell(user.ask(), 1.0)  # asked again, the same
+        user.tell(user.ask(), 1.0)  # repeated ask, which returns the same arm
     user.ask(A)
-    user.tell(user.ask(A.copy()), 1.0)  # equal arms are no other context
+    user.tell(user.ask(A.copy()), 1.0)  # equal arms are the same context
     user.ask(B)
     user.tell(user.ask(B), 1.0)
-    user.tell(2, 1.0)  # nobody asked
+    user.tell(2, 1.0)  # an arm that was not asked for
     user.tell(user.ask(A), 1.0)
 
 
 def other_than(arm):
-    """An arm that was not asked for."""
+    """Return an arm that was not asked for."""
     return (arm + 1) % len(A)
 
 
@@ -124,9 +127,9 @@ def test_a_reward_that_nobody_asked_for_leaves_the_one_asked_for_untold():
 
 def test_an_action_is_untold_as_often_as_it_was_asked_for():
     user = AskTell(Constant(), A)
-    assert user.ask() == user.ask() == 0  # one question, asked twice
+    assert user.ask() == user.ask() == 0  # one ask, repeated
     user.tell(1, 1.0)
-    assert user.ask() == 0  # another one
+    assert user.ask() == 0  # a second ask
     user.tell(0, 1.0)
     user.ask(B)
     with pytest.raises(ValueError, match=NEEDS):
@@ -165,7 +168,7 @@ def test_a_file_keeps_how_often_an_action_is_untold(tmp_path):
 
 @pytest.mark.parametrize("told, needs", [([1], False), ([1, 2], False), ([], True)])
 def test_an_older_file_holds_the_number_of_untold_actions_alone(told, needs, tmp_path):
-    """In such a file any reward answers what was asked for."""
+    """With such a file, any reward answers a pending action."""
     user = AskTell(Constant(), A)
     user.ask()
     user.save(tmp_path / "new.npz")
@@ -253,7 +256,7 @@ def test_a_file_keeps_what_is_untold(when, tmp_path):
 
 
 def test_each_further_context_has_draws_of_its_own():
-    """With one draw for all that are open, a uniform choice would be one arm for all of them."""
+    """With a common draw for all pending contexts, a uniform learner would choose the same arm in all of them."""
     user, arms = AskTell(UniformArm(), np.eye(8)), np.eye(8)
     asked = [user.ask(arms[np.roll(np.arange(8), t)]) for t in range(20)]
     assert len(set(asked)) > 3
@@ -302,7 +305,7 @@ def test_a_batch_told_together_with_another_arm_stays_open():
 
 
 def test_batches_in_several_contexts_share_no_draw(monkeypatch):
-    """Arms of the first batch are drawn: with equal draws batches of equal arms would be equal."""
+    """The arms of the first batch are random. With equal draws, batches from equal arms would be equal."""
     user, drawn = Search(LEARNER, A), []
     at = user._streams.at
     monkeypatch.setattr(user._streams, "at", lambda t: drawn.append(t) or at(t))
@@ -331,12 +334,12 @@ def test_own_data_of_another_context_leave_a_question_open():
         user.tell(arm, 1.0)
 
 
-# ---- learners whose late feedback is refused, or cannot come late ------------------------------------
+# ---- learners that reject delayed feedback, or cannot receive it --------------------------------------
 
 
 @dataclasses.dataclass(frozen=True)
 class Own(Index):
-    """Credits what it hears to what it drew."""
+    """Learner that attributes feedback to the action that it drew itself."""
 
     tags = Tags(own_actions=False)
 
@@ -363,7 +366,7 @@ def test_arms_that_stay_are_one_context():
 
 
 def told_back(x):
-    """Copies of a point as its user may have them: rounded for a table, or in another precision."""
+    """Return copies of a point in forms that a user may pass: rounded for a table, or in another precision."""
     return [x.round(4), x.round(6), x.astype(np.float32)]
 
 

@@ -1,4 +1,7 @@
-"""Actions, feedback, reasons and paths as users give them: tables, batches with one bad entry, float32, gradients."""
+"""Actions, feedback, reasons and paths in the forms that users pass.
+
+For example, tables, batches with one invalid entry, float32 numbers and gradients.
+"""
 
 import math
 from decimal import Decimal
@@ -33,7 +36,10 @@ NONE = ["0.5", True, None, [0.5, 0.5], 0.5 + 0j, np.datetime64("2020"), {}]
 
 
 def users():
-    """Ask/tell of every paper whose feedback is one number, and how each is told one; goucb's takes failures, too."""
+    """Yield an ask/tell object of every paper with numerical feedback, and a function that tells its feedback.
+
+    For goucb failures are included.
+    """
     return {
         "asktell": (AskTell(Index(), ARMS), lambda user, y: user.tell(user.ask(), y)),
         "bkb": (bkb.Optimizer(LEARNER, ARMS), lambda user, y: user.tell(user.ask(), y)),
@@ -72,7 +78,7 @@ def test_one_real_number_is_feedback_whatever_holds_it_and_nothing_else_is(name)
 
 
 def test_an_index_may_come_as_a_float_from_a_table():
-    """A column with a missing entry holds floats, and so does each row of a table that has one such column."""
+    """A column with a missing entry contains floats, and so does every row of a table with such a column."""
     table = pd.DataFrame({"arm": [3, 0, 2], "reward": [1.0, 0.0, 0.5]})
     user, other = (Optimizer(Index(), ARMS) for _ in range(2))
     for _, row in table.iterrows():
@@ -112,7 +118,7 @@ def test_arms_and_points_may_be_tables():
     np.testing.assert_array_equal(user.posterior(arms[1:]).mean, plain.posterior(ARMS[1:]).mean)
 
 
-# ---- batches with one bad entry ----------------------------------------------------------------------
+# ---- batches with one invalid entry ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -152,7 +158,8 @@ def test_arms_normalized_in_float32_are_taken(dim):
     arms = rng.normal(size=(200, dim)).astype(np.float32)
     for norm in (
         np.linalg.norm(arms, axis=1, keepdims=True),
-        np.sqrt(np.add.accumulate(arms * arms, axis=1)[:, -1:]),  # one after the other: the worst
+        # Sequential summation has the largest rounding error.
+        np.sqrt(np.add.accumulate(arms * arms, axis=1)[:, -1:]),
         torch.linalg.vector_norm(torch.from_numpy(arms), dim=1, keepdim=True).numpy(),
     ):
         unit = arms / norm
@@ -209,7 +216,7 @@ def test_tensors_that_require_a_gradient_are_numbers():
 
 
 class Silent:
-    """Its text and its number cannot be had."""
+    """Object whose text and number cannot be computed."""
 
     def __repr__(self):
         raise RuntimeError("no text")
@@ -218,7 +225,7 @@ class Silent:
 
 
 class Number(Silent, float):
-    """A number without a text."""
+    """Number whose text cannot be computed."""
 
     __float__ = float.__float__
 

@@ -1,4 +1,4 @@
-"""Which values hold exactly one real number."""
+"""Values that hold exactly one real number, and values that do not."""
 
 import datetime
 import math
@@ -15,14 +15,14 @@ pandas = pytest.importorskip("pandas")
 
 
 class Half:
-    """A number of a type from elsewhere."""
+    """Number of a type of another package."""
 
     def __float__(self):
         return 0.5
 
 
 class Bad:
-    """Raises whatever is asked of it."""
+    """Object whose every method raises an error."""
 
     def __float__(self):
         raise RuntimeError("no")
@@ -95,7 +95,7 @@ NONE = [
 ]
 
 
-@pytest.mark.filterwarnings("error")  # numpy would warn of an imaginary part that it drops
+@pytest.mark.filterwarnings("error")  # because NumPy would warn of an imaginary part that it drops
 @pytest.mark.parametrize("values, number", [(HALVES, 0.5), (THREES, 3.0)])
 def test_what_holds_one_real_number_is_that_number(values, number):
     for value in values:

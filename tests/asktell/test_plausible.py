@@ -1,4 +1,4 @@
-"""Ask and tell warns once of rewards that contradict the declared model, and practically never of others."""
+"""Ask/tell warns once of rewards that contradict the declared model, and practically never of rewards that follow it."""
 
 import math
 import warnings
@@ -44,7 +44,8 @@ from paperlib.linear import OFUL, ConfidenceBall
 from paperlib.pfbco import PFBCO, Ball, Task
 from paperlib.play import play
 
-NOISE, NORM, RATE = 0.1, 1.0, 0.25  # of the honest rewards; RATE is a variance
+# Parameters of rewards that follow the model; RATE is a variance.
+NOISE, NORM, RATE = 0.1, 1.0, 0.25
 RNG = np.random.default_rng(0)
 DIRECTIONS = RNG.normal(size=(12, 3))
 ARMS = DIRECTIONS / np.linalg.norm(DIRECTIONS, axis=1, keepdims=True)
@@ -56,7 +57,7 @@ counts = lambda mean, rng: float(rng.poisson(math.exp(mean)))
 wide = lambda mean, rng: mean + math.sqrt(RATE) * rng.normal()
 tries = lambda mean, rng: float(rng.binomial(400, 1 / (1 + math.exp(-mean))))
 
-# Learners, honest rewards by the arm's value x^T theta, and the arguments that a warning names.
+# Learner, function that samples rewards of the model from the arm's value x^T theta, and the arguments that a warning names.
 MODELS = {
     "OFUL": (OFUL(NOISE, NORM), gaussian, "noise=0.1 and norm_bound=1.0"),
     "ConfidenceBall": (ConfidenceBall(NOISE), gaussian, "noise=0.1 and ||theta*|| <= 1"),
@@ -96,7 +97,7 @@ every_model = pytest.mark.parametrize("name", MODELS)
 
 
 def told(user, answer, rounds, unit=1.0, seed=0):
-    """Tell rewards in another unit, of the arms asked for; return what ask/tell warned of."""
+    """Tell ``unit`` times the rewards of the arms that are asked for; return the warnings of ask/tell."""
     rng = np.random.default_rng(seed)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -108,7 +109,7 @@ def told(user, answer, rounds, unit=1.0, seed=0):
 
 def begun(learner, arms=ARMS, horizon=100):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what the learner foresees before the first round
+        warnings.simplefilter("ignore")  # the learner may warn before the first round
         return AskTell(learner, arms, horizon)
 
 
@@ -145,7 +146,7 @@ BANDITS = {
 
 @pytest.mark.parametrize("name", BANDITS)
 def test_200_honest_trials_are_not_warned_of(name):
-    """Every learner with a declared model, arms drawn at random, its problem's own rewards."""
+    """Every learner with a declared model, with random arms and rewards of its problem."""
     case, trials = BANDITS[name], 200
     streams, tkwargs = Streams(7, range(trials)), {"dtype": torch.float64, "device": "cpu"}
     instance = case.problem.init(trials, case.rounds, streams.at(-1), **tkwargs)
@@ -178,7 +179,7 @@ LEVELS = (1.0, 5.0, 15.2, 30.0)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("z", [0.0, 0.3, 1.0, 3.0, 6.0])
 def test_each_end_is_exceeded_with_the_stated_probability(z, level):
-    """At the extreme natural parameters, which have the heaviest tails."""
+    """Test the extreme natural parameters, because they have the heaviest tails."""
     largest = math.exp(-level)
     ends = lambda link: map(float, link.interval(torch.tensor(z, dtype=torch.float64), level))
     low, high = ends(Poisson())
@@ -190,7 +191,7 @@ def test_each_end_is_exceeded_with_the_stated_probability(z, level):
         mean = 1 / (1 + math.exp(-z))
         assert stats.binom.sf(math.floor(high), count, mean) <= largest
         assert stats.binom.cdf(math.ceil(low) - 1, count, 1 - mean) <= largest
-    assert list(ends(Bernoulli())) == [-math.inf, math.inf]  # 0 and 1 can always come
+    assert list(ends(Bernoulli())) == [-math.inf, math.inf]  # because 0 and 1 are always possible
 
 
 @pytest.mark.parametrize("z", [0.3, 1.0, 3.0, 6.0])
@@ -200,7 +201,7 @@ def test_the_interval_of_counts_is_not_much_wider_than_it_must_be(z):
     assert least <= most <= 1.4 * least
 
 
-# ---- what is declared ----------------------------------------------------------------------------------------
+# ---- declared models -----------------------------------------------------------------------------------------
 
 
 def caution(learner, reward, arm=0, arms=ARMS, t=1):
@@ -217,11 +218,11 @@ def test_learners_without_features_and_yes_or_no_rewards_declare_nothing():
 def test_noise_and_norm_bounds_that_are_too_large_are_not_contradicted():
     for learner in (OFUL(100.0, NORM), OFUL(NOISE, 1000.0), GLBOMD(Gaussian(1e4), NORM)):
         assert caution(learner, 50.0) is None
-    assert caution(OFUL(NOISE, 2.0), 2.0) is None  # theta* may be as long as that
+    assert caution(OFUL(NOISE, 2.0), 2.0) is None  # because ||theta*|| may be 2
 
 
 def test_successes_of_many_tries_may_contradict_the_norm_bound():
-    learner = GLBOMD(Binomial(400), 0.5)  # means from 151 to 249
+    learner = GLBOMD(Binomial(400), 0.5)  # the means are between 151 and 249
     assert caution(learner, 300.0) is None and caution(learner, 100.0) is None
     assert "link=Binomial(count=400)" in caution(learner, 399.0)
     assert "link=Binomial(count=400)" in caution(learner, 1.0)
@@ -235,9 +236,9 @@ def test_without_noise_the_norm_bound_alone_decides():
 
 
 def test_each_action_has_its_own_limits():
-    """A reward that a long arm may earn contradicts the model where a short one has earned it."""
+    """A reward that is plausible for an arm with a large norm contradicts the model for an arm with a small norm."""
     arms = np.array([[1.0, 0.0], [0.01, 0.0]])
-    counts = GLBOMD(Poisson(), 3.0)  # means up to 20, and up to 1.03
+    counts = GLBOMD(Poisson(), 3.0)  # the means are at most 20 and 1.03
     for learner, reward in ((OFUL(NOISE, 3.0), 3.0), (counts, 30.0)):
         assert caution(learner, reward, 0, arms) is None
         assert caution(learner, reward, 1, arms)
@@ -253,7 +254,7 @@ def test_each_action_has_its_own_limits():
 def test_limits_grow_slowly_with_the_rounds():
     assert caution(OFUL(NOISE, NORM), 1.7)
     assert caution(OFUL(NOISE, NORM), 1.7, t=10_000) is None
-    assert caution(OFUL(NOISE, NORM), 2.2, t=10**12)  # 1 + 0.1 sqrt(2 ln(2e30))
+    assert caution(OFUL(NOISE, NORM), 2.2, t=10**12)  # the limit is 1 + 0.1 sqrt(2 ln(2e30))
 
 
 def test_bounds_that_only_some_methods_take():
@@ -275,7 +276,7 @@ def test_a_loss_bound_is_declared_in_the_context():
         user.tell(user.ask(), -2.5)
 
 
-# ---- once a trial --------------------------------------------------------------------------------------------
+# ---- one warning per trial -----------------------------------------------------------------------------------
 
 
 def test_what_was_warned_of_is_kept_in_the_file(tmp_path):
@@ -294,7 +295,7 @@ def test_what_was_warned_of_is_kept_in_the_file(tmp_path):
 
 
 def test_an_overflow_and_the_rewards_are_warned_of_apart():
-    """A dictionary of one slot overflows in a round with an honest reward."""
+    """A dictionary with one slot overflows in a round whose reward follows the model."""
     user = Optimizer(LazyBKB(RBF(1e4), RADIUS, capacity=1), ARMS)
     with pytest.warns(UserWarning, match="overflow") as caught:
         user.observe([0, 1, 2], [0.5, 0.5, 0.5])

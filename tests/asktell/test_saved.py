@@ -1,7 +1,7 @@
-"""Learners that earlier versions saved go on where they were.
+"""Files of earlier versions are loaded, and the learners continue.
 
-``saved/`` holds what version 0.1.0 of the package wrote after ``ten_rounds``; its classes stood
-in other files (``paperlib.glbomd.glbomd.GLBOMD``, ``paperlib.combine.Doubling``).
+Version 0.1.0 wrote the files in ``saved/`` after ``ten_rounds``. Its classes were defined in other modules
+(``paperlib.glbomd.glbomd.GLBOMD``, ``paperlib.combine.Doubling``).
 """
 
 import json
@@ -16,7 +16,7 @@ from paperlib.asktell.trial import _differing
 from paperlib.core.describe import configs_equal, describe
 
 SAVED = Path(__file__).parent / "saved"
-# by 0.1.0, next
+# the next action of version 0.1.0
 ASKED = {"glbomd": 3, "bkb": 4, "pfbco": [0.2144616361100558, 0.24323582300375376]}
 
 
@@ -58,7 +58,7 @@ def test_a_learner_that_0_1_0_saved_asks_for_what_it_would_have_asked(name):
 
 
 def test_what_pf_then_forgot_cannot_be_taken_up():
-    """Its optimizer remembers the last finished epoch since, of which the file knows nothing."""
+    """The present optimizer needs the last finished epoch, which the file does not contain."""
     with pytest.raises(ValueError, match="was saved by a learner with learner.base.kind="):
         pfbco_user().restore(SAVED / "pfbco.npz")
     np.testing.assert_allclose(ten_rounds(pfbco_user()).ask(), ASKED["pfbco"], rtol=1e-9)

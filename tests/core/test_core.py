@@ -1,4 +1,4 @@
-"""Trees of tensors, traces and growing rows."""
+"""Tests of trees of tensors, traces and histories of rows."""
 
 import functools
 import json
@@ -89,7 +89,7 @@ def test_pack_refuses_what_it_cannot_store():
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.floats(-5, 5)), max_size=80))
 def test_rows_behave_like_lists(steps):
-    """Appending to any earlier state never disturbs another: compared with Python lists."""
+    """Appending to an earlier state never changes another state. Python lists are the reference."""
     states = [(Rows.empty(2, dtype=torch.float64), [])]
     for back, value in steps:
         rows, reference = states[max(0, len(states) - 1 - back)]
@@ -180,7 +180,8 @@ def test_auto_takes_cuda_for_many_trials_of_a_known_size_alone(monkeypatch):
         for small in ({}, large | {"dim": None}, large | {"trials": None}, large | {"trials": 20}):
             assert pick_device("auto", **small) == "cpu"
     assert pick_device("auto", 3017, 20, 5) == "cpu" and pick_device("auto", 3018, 20, 5) == "cuda"
-    assert pick_device("auto", 100, 20, 50) == "cuda"  # 50 dimensions cost the CPU more
+    # Products in 50 dimensions take more time on the CPU.
+    assert pick_device("auto", 100, 20, 50) == "cuda"
     assert pick_device("cuda") == "cuda" and pick_device("cpu", **large) == "cpu"
 
 
@@ -196,7 +197,7 @@ def test_auto_is_settled_by_the_size_of_what_is_played(monkeypatch, tmp_path):
     learners, trials = {"few": UniformArm(), "many": UniformArm()}, {"few": 2, "many": 9}
     asked.clear()
     store.run(problem, learners, 2, trials, chunk=6, device="auto")
-    assert asked[0] == ("auto", 6, 4, 3)  # the size of one batch, whatever the number of trials
+    assert asked[0] == ("auto", 6, 4, 3)  # the size of one batch, for any number of trials
     assert {size[0] for size in asked[1:]} == {"cpu"}
 
 
@@ -213,7 +214,7 @@ def test_describe_tells_precision_apart():
 
 def test_a_function_without_a_source_cannot_be_described():
     names = {"__name__": "__main__"}
-    # as at Python's own prompt
+    # as if typed at Python's prompt
     exec(compile("probe = lambda round: round.t", "<stdin>", "exec"), names)
     with pytest.raises(
         ValueError, match="lambda.* has no source to be known by; allowed: functions of a file"

@@ -1,4 +1,4 @@
-"""Configurations on one line: what differs from the defaults."""
+"""The one-line ``repr`` of configurations, which shows the settings that differ from the defaults."""
 
 import copy
 import dataclasses
@@ -60,7 +60,7 @@ class Own:
 
 
 def nested(x):
-    """A configuration and those in its fields."""
+    """Return a configuration and the configurations in its fields."""
     if isinstance(x, (tuple, list)):
         return [part for kid in x for part in nested(kid)]
     if not dataclasses.is_dataclass(x) or isinstance(x, type):
@@ -123,11 +123,12 @@ def test_the_text_of_a_configuration(x, text):
 
 
 def test_a_default_has_its_kind():
-    assert "start" in repr(Outer(1, start=torch.tensor([1.5, 2.0])))  # float32
+    # The field is shown because its dtype, float32, differs from the default's.
+    assert "start" in repr(Outer(1, start=torch.tensor([1.5, 2.0])))
 
 
 def test_a_frozen_class_is_a_dataclass():
     assert [f.name for f in dataclasses.fields(Inner)] == ["width", "pair"]
     assert Inner() == Inner(1.0) and hash(Inner()) == hash(Inner(1.0)) and Own() != Own()
     assert list(inspect.signature(Inner).parameters) == ["width", "pair"]
-    assert frozen_dataclass.__dataclass_transform__  # for checkers
+    assert frozen_dataclass.__dataclass_transform__  # for static type checkers

@@ -1,4 +1,4 @@
-"""Every range that a field of a frozen dataclass declares is checked by its constructor: the refusals are generated."""
+"""The constructor checks every declared range of a field. The invalid values are generated from the declarations."""
 
 import dataclasses
 import math
@@ -12,7 +12,7 @@ from paperlib.core.describe import frozen_dataclass
 
 
 def parts(x, found):
-    """A configuration and all configurations in its fields, one of each class."""
+    """Return a configuration and all configurations in its fields, one of each class."""
     if isinstance(x, (tuple, list)):
         for part in x:
             parts(part, found)

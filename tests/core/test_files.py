@@ -1,4 +1,4 @@
-"""Files that are moved into place whole."""
+"""Tests of atomic file writes."""
 
 import errno
 import os
@@ -31,7 +31,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
 
 
 def test_an_error_names_the_file_that_was_to_be_written(tmp_path):
-    """A write on a full disk names none, and a move onto a folder would name the temporary file."""
+    """The original error of a write on a full disk has no file name, and the error of a move onto a folder has the temporary one."""
 
     def full(file):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -1,4 +1,4 @@
-"""One npz with a head: read whole, and known by its checksum."""
+"""The npz format with a head: it is read as a whole and verified by its checksum."""
 
 import json
 

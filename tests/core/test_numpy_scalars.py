@@ -1,7 +1,7 @@
-"""A scalar of numpy is the Python number that it holds, wherever numbers are given, and formulas compute with that.
+"""A NumPy scalar is accepted as a Python number in every argument, and formulas compute with the Python number.
 
-What is tried is found, not listed: the fields of every learner and problem of the papers' cases and of all that they
-contain, and the arguments of everything that ``fuzz`` calls.
+The tested arguments are found automatically: the fields of all learners and problems of the papers' test cases, with all
+configurations in them, and the arguments of all subjects of ``fuzz``.
 """
 
 import ast
@@ -31,24 +31,24 @@ ARMS = np.eye(3) / 2
 
 
 def scalars(value):
-    """The value in every kind of numpy that can hold it, rounded where that kind is coarse, with the Python number it is then."""
+    """Yield the value as every NumPy type that can hold it, with the Python number after rounding to that type."""
     for kind in KINDS:
         if isinstance(value, bool) != (kind is np.bool_):
             continue
         if isinstance(value, int) and not isinstance(value, bool) and issubclass(kind, np.floating):
-            continue  # of whole numbers integers are taken
+            continue  # floats are not accepted in place of integers
         if isinstance(value, float) and not issubclass(kind, np.floating):
             continue
         try:
             with np.errstate(all="ignore"):
                 scalar = kind(value)
-        except OverflowError:  # of a small integer
+        except OverflowError:  # the value exceeds a small integer type
             continue
         yield scalar, type(value)(scalar)
 
 
 def both(value):
-    """Pairs of a setting with scalars of numpy in it and the same with Python's numbers."""
+    """Yield pairs of a setting with NumPy scalars and the same setting with Python numbers."""
     if isinstance(value, str):
         yield np.str_(value), value
     elif isinstance(value, (bool, int, float)):
@@ -59,7 +59,7 @@ def both(value):
 
 
 def outcome(make):
-    """What came of a call: what it made as a configuration, or what it says."""
+    """Return the result of a call: the configuration, or the text of its error."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -70,7 +70,7 @@ def outcome(make):
 
 
 def within(x):
-    """A configuration and all that are in its fields."""
+    """Yield a configuration and all configurations in its fields."""
     if isinstance(x, (tuple, list)):
         for kid in x:
             yield from within(kid)
@@ -81,7 +81,7 @@ def within(x):
 
 
 def configurations():
-    """Every configuration of the cases, once."""
+    """Yield every configuration of the test cases once."""
     found = {}
     for paper in papers():
         for case in paper_module(paper, "cases").CASES.values():
@@ -136,7 +136,7 @@ def test_what_is_called_takes_a_scalar_of_numpy_as_the_python_number(i):
 
 SPACE = goucb.Space([goucb.Real("x", 0.0, 1.0), goucb.Integer("n", 1, 9)])
 DISK = nsbco.ball([0.0, 0.0], 1.0)
-BEGIN = {  # with an argument for each number that has no default
+BEGIN = {  # with a value for every number that has no default
     AskTell: {"learner": UniformArm(), "context": ARMS, "horizon": 9},
     goucb.Optimizer: {"space": SPACE, "horizon": 9},
     nsbco.Optimizer: {
@@ -217,16 +217,19 @@ def test_settings_of_small_kinds_are_computed_with_in_float64():
         assert not isinstance(x, torch.Tensor) or torch.equal(x, y)
 
 
-# ---- in the source ---------------------------------------------------------------------------------
+# ---- source code -----------------------------------------------------------------------------------
 
-CHECKS = {"number", "positive", "nonnegative", "probability", "whole", "size", "coordinates"}
-CHECKS |= {"open_interval"}
-# space.py makes Python's numbers itself, for its dataclasses are known by their ``repr`` in files
+CHECKS = {
+    f"check_{kind}"
+    for kind in ("number", "positive", "nonnegative", "probability", "integer", "size", "coordinates")
+}
+CHECKS |= {"check_open_interval"}
+# space.py converts to Python numbers itself, because files identify its dataclasses by their ``repr``.
 FILES = [path for path in Path(paperlib.__file__).parent.rglob("*.py") if path.name != "space.py"]
 
 
 def checks(tree):
-    """Calls of checks that the file imports."""
+    """Return the calls of checks that the file imports."""
     imports = [x for x in ast.walk(tree) if isinstance(x, ast.ImportFrom)]
     names = {
         name.name
@@ -239,7 +242,7 @@ def checks(tree):
 
 
 def dropped(tree):
-    """Checks of an argument, ``positive("c", c)``, whose result is not used, in functions that compute with it."""
+    """Yield checks of an argument, ``check_positive("c", c)``, whose result is discarded in a function that computes with the argument."""
     calls = checks(tree)
     for function in [x for x in ast.walk(tree) if isinstance(x, ast.FunctionDef)]:
         nodes = list(ast.walk(function))
@@ -253,10 +256,11 @@ def dropped(tree):
 
 
 def unfrozen(tree):
-    """Dataclasses that check their fields and do not make Python's numbers of them first."""
+    """Yield dataclasses that check their fields without converting them to Python numbers first."""
     calls = checks(tree)
     for kind in [x for x in ast.walk(tree) if isinstance(x, ast.ClassDef)]:
-        plain = "dataclass" in "".join(map(ast.unparse, kind.decorator_list))
+        names = {ast.unparse(x).split("(")[0] for x in kind.decorator_list}
+        plain = bool(names & {"dataclass", "dataclasses.dataclass"})
         made = [x for x in kind.body if getattr(x, "name", "") == "__post_init__"]
         if plain and any(node in calls for x in made for node in ast.walk(x)):
             yield kind.name
@@ -269,10 +273,10 @@ def test_what_is_checked_is_pythons_number_from_then_on(find):
 
 
 def test_a_check_whose_result_is_dropped_is_found():
-    known = "from validation import positive\n"
-    code = f"{known}def f(c):\n    {{}}positive('c', c)\n    return c**2"
-    assert list(dropped(ast.parse(code.format("")))) == ["f: positive('c', c)"]
+    known = "from validation import check_positive\n"
+    code = f"{known}def f(c):\n    {{}}check_positive('c', c)\n    return c**2"
+    assert list(dropped(ast.parse(code.format("")))) == ["f: check_positive('c', c)"]
     assert list(dropped(ast.parse(code.format("c = ")))) == []
-    code = f"{known}@{{}}\nclass A:\n    def __post_init__(self):\n        positive('c', self.c)"
+    code = f"{known}@{{}}\nclass A:\n    def __post_init__(self):\n        check_positive('c', self.c)"
     assert list(unfrozen(ast.parse(code.format("dataclass(frozen=True)")))) == ["A"]
-    assert list(unfrozen(ast.parse(code.format("frozen")))) == []
+    assert list(unfrozen(ast.parse(code.format("frozen_dataclass")))) == []

@@ -1,4 +1,4 @@
-"""Settings by trial: row i of a tensor field is trial i's, in whatever company it is played."""
+"""Per-trial settings: row i of a tensor field belongs to trial i, whichever trials are simulated together."""
 
 import dataclasses
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ def results(tmp_path, monkeypatch):
 
 @dataclass(frozen=True, eq=False)
 class Bonuses(Index):
-    """The toy learner with a bonus for each trial."""
+    """The toy learner with one bonus per trial."""
 
     bonus: Any = 1.0
 
@@ -42,7 +42,7 @@ class Bonuses(Index):
 
 @dataclass(frozen=True, eq=False)
 class Shifted(Coins):
-    """The toy problem with a number for each trial added to its rewards."""
+    """The toy problem with one number per trial added to its rewards."""
 
     shift: Any = 0.0
 
@@ -53,7 +53,7 @@ class Shifted(Coins):
 
 @dataclass(frozen=True, eq=False)
 class Nested:
-    """Where a setting may stand, and what is none."""
+    """Configuration with per-trial settings in all allowed places, and with other fields."""
 
     base: Any = None
     rows: Any = None
@@ -197,7 +197,7 @@ def test_where_settings_may_stand():
 
 
 def test_scale_and_uniforms_of_generalized_linear_bandits():
-    """Five by chunks of two, against each alone."""
+    """Compare five trials in chunks of two with each trial alone."""
     link, generator = Bernoulli(), torch.Generator().manual_seed(3)
     scales = torch.tensor([0.0, 0.01, 0.1, 0.5, 1.0], dtype=torch.float64)
     uniforms = torch.rand(5, 80, dtype=torch.float64, generator=generator)

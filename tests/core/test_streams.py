@@ -1,4 +1,4 @@
-"""Draws are a pure function of (seed, trial, purpose, round, index)."""
+"""Random draws are a pure function of (seed, trial, purpose, round, index)."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from paperlib.core.streams import Streams, stream_number, uniform
 
 
 def mixed(x):
-    """The finalizer in Python integers, an independent form of the hash."""
+    """Compute the finalizer with Python integers, as an independent implementation of the hash."""
     mask = 2**64 - 1
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & mask
     x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & mask

@@ -1,4 +1,4 @@
-"""Trees joined by trial, and what trials share."""
+"""Tests of joining trees by trial, and of leaves that trials share."""
 
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ class State(NamedTuple):
 
 
 def state(trials, first=0.0, **fields):
-    """Every row is told from every other by its numbers, which begin at ``first``."""
+    """Return a state whose rows all have different numbers, starting at ``first``."""
     row = first + torch.arange(trials, dtype=torch.float64)
     inner = Inner(torch.stack([row, row + 0.25], 1), row.long())
     history = Rows.of(row.view(-1, 1, 1).expand(-1, 2, 2) + torch.arange(2.0).view(1, 2, 1) / 8)
@@ -33,12 +33,12 @@ def state(trials, first=0.0, **fields):
 
 
 def rows(tree):
-    """Every trial's numbers, in Python."""
+    """Return the numbers of each trial as Python lists."""
     parts = tree.base.theta, tree.base.clock, tree.history.view, tree.pair[0]
     return list(zip(*(part.tolist() for part in parts)))
 
 
-# ---- where ---------------------------------------------------------------------------------------
+# ---- tree_where ----------------------------------------------------------------------------------
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=6))
@@ -76,7 +76,7 @@ def test_joined_histories_go_on_apart():
     assert longer.view[0, 2].tolist() == [7, 7]
 
 
-# ---- what cannot be joined -----------------------------------------------------------------------
+# ---- trees that cannot be joined -----------------------------------------------------------------
 
 LONGER = state(2).history.append(torch.zeros(2, 2, dtype=torch.float64))
 TRUE, CLOCK = torch.tensor([True, True]), torch.arange(2)
@@ -121,7 +121,7 @@ def test_rows_for_other_trials_are_refused(trials):
         tree_where(torch.tensor([True] * 3), state(trials), state(trials))
 
 
-# ---- what trials share ---------------------------------------------------------------------------
+# ---- leaves that trials share --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What settings and data may be: numbers with which formulas stay finite, and nothing that only looks like one."""
+"""Valid settings and data: numbers for which formulas remain finite. Values that only resemble numbers are rejected."""
 
 import datetime
 import fractions
@@ -60,7 +60,7 @@ def test_what_is_no_number_to_compute_with_is_refused(rule, value):
         rule("setting", value)
 
 
-# every kind of number that numpy has
+# every NumPy type of numbers
 INTEGERS = [np.dtype(code).type for code in np.typecodes["AllInteger"]]
 FLOATS = [np.dtype(code).type for code in np.typecodes["Float"]]
 
