@@ -1,4 +1,4 @@
-"""Embeddings kept apart by trial: what is copied, and that nothing else differs from one tensor."""
+"""Embeddings stored per trial: which parts are copied, and that results equal those of a single tensor."""
 
 import pytest
 import torch

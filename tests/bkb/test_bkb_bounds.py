@@ -1,4 +1,4 @@
-"""Statements of the theory: on random instances, on runs, and with input broken on purpose, which must be flagged."""
+"""Statements of the theory on random instances, on runs, and with deliberately broken input, which must be flagged."""
 
 import math
 from dataclasses import replace
@@ -61,7 +61,7 @@ ACCURATE = (sketch_lemmas.lemma_c1, sketch_lemmas.corollary_4_2, sketch_lemmas.p
 
 
 def trace_arms():
-    """21 arms (i / 20)^1.3 and the twenty played by exact GP-UCB on a function without noise."""
+    """Return 21 arms (i / 20)^1.3 and the twenty arms that exact GP-UCB pulls on a function without noise."""
     arms = ((torch.arange(21, dtype=torch.float64) / 20) ** 1.3).view(1, -1, 1)
     return arms, [10, 20, 0, 16, 6, 14, 18, 4, 18, 7, 17, 18, 16, 4, 20, 17, 18, 7, 17, 5]
 
@@ -181,7 +181,7 @@ def test_proposition_b1_is_an_equality_at_the_newest_arm():
 
 
 def test_numbers_of_the_reference_run():
-    """d_eff 16.74 <= 30.37 <= 79.10, the sum of variances 1020 <= 1714, printed bound 6470 and certificates below the trivial 1800."""
+    """Expected numbers: d_eff 16.74 <= 30.37 <= 79.10, sum of variances 1020 <= 1714, printed bound 6470, certificates below the trivial 1800."""
     trace, run, learner = reference_run(horizon=300)
     mean = lambda x: float(x[:, -1].mean())
     assert mean(run.effective) == pytest.approx(16.74, rel=0.03) and mean(
@@ -240,7 +240,7 @@ def test_false_exact_quantities_are_flagged():
 
 
 def _with(run, **values):
-    """The run with derived quantities replaced."""
+    """Return the run with some derived quantities replaced."""
     other = replace(run)
     other.__dict__.update(values)
     return other
@@ -336,7 +336,7 @@ def test_dictionary_that_is_not_what_was_sampled_is_flagged():
 
 
 def test_variance_is_no_bound_from_either_side():
-    """Two arms with k = .5, both pulled, one in the dictionary: 4/9 and 31/36 against 7/15."""
+    """Two arms with k = 0.5, both pulled, one in the dictionary: s2~ is 4/9 and 31/36, and the exact s2 is 7/15."""
     arms = torch.tensor([[1.0, 0.0], [0.5, math.sqrt(0.75)]], dtype=torch.float64)
     shot = Snapshot(
         Linear(), arms, torch.ones(2, dtype=torch.float64), torch.tensor([True, False]), 1.0
@@ -480,7 +480,7 @@ def test_every_pull_is_kept_at_first():
 
 
 class ScaledArms(FixedArms):
-    """Uniform points with a scale from .05 to 1 as third coordinate."""
+    """Uniform points with a scale from 0.05 to 1 as third coordinate."""
 
     noise = 0.0
 
@@ -495,7 +495,7 @@ class ScaledArms(FixedArms):
 
 
 def scaled(gamma):
-    """s(x) s(y) exp(-gamma r^2)."""
+    """Return the kernel s(x) s(y) exp(-gamma r^2)."""
     return FunctionKernel(
         lambda X, Y: X[..., 2:] * Y[..., 2:].mT * RBF(gamma)(X[..., :2], Y[..., :2])
     )
@@ -506,7 +506,7 @@ def scaled(gamma):
     [(60, 3.0, 150, 40), pytest.param(300, 30.0, 600, 100, marks=pytest.mark.slow)],
 )
 def test_theory_at_work_where_arms_are_left_out(arms, gamma, T, least):
-    """With arms of unequal length the theory's q-bar does leave pulled arms out, and the variances stay right."""
+    """With arms of unequal norm the theory's q-bar does leave pulled arms out, and the variances stay accurate."""
     kernel, c = scaled(gamma), confidence(noise=1.0)
     qbar = theory.qbar_theory(T, c.delta, c.eps)
     problem = ScaledArms(arms)

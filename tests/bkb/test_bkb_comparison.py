@@ -1,4 +1,4 @@
-"""Which rounds are compared, and from which on one learner needs less than another."""
+"""The choice of the rounds to compare, and the round from which one learner needs less time than another."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Radius rules against values worked by hand, against each other, and what a tally adds up."""
+"""Radius rules compared with values computed by hand and with each other, and the sums in a tally."""
 
 import math
 from dataclasses import replace
@@ -71,7 +71,7 @@ def test_each_rule_is_its_formula_times_the_scale(rule):
 
 
 def test_the_logarithm_of_the_paper_is_clamped():
-    """kappa2 t < 1: the printed square root would be that of a negative number."""
+    """For kappa2 t < 1 the printed formula would take the square root of a negative number."""
     assert radius("paper", kappa2=0.01, rounds=5, effective=1e6) == pytest.approx(
         0.2 * math.sqrt(L) + BIAS, rel=1e-12
     )
@@ -88,7 +88,7 @@ def test_gamma_is_that_of_the_next_pair():
 
 
 def test_a_tally_adds_up():
-    """Only the first variance, which is known exactly, is not inflated; Sig is the latest."""
+    """All variances are inflated except the first, which is known exactly; Sig is the latest value, not a sum."""
     sums = REF.start(torch.tensor([1.0], **TKWARGS), 2)
     assert sums.rounds == 0 and sums.information.shape == (2,) and not sums.information.any()
     for played, effective in (((9.0, 4.0), (1.0, 2.0)), ((1.0, 0.0), (3.0, 4.0))):

@@ -1,4 +1,4 @@
-"""The dictionary that is thinned: against a simulation by hand, and BKB's where every pull is kept."""
+"""The thinned dictionary, compared with a direct simulation, and with BKB if every pull is kept."""
 
 import numpy as np
 import pytest

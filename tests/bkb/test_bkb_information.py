@@ -1,4 +1,4 @@
-"""The information gain: between its bounds, exactly where it is known, and by enumeration."""
+"""The bounds on the information gain, compared with its exact values where they are known, and with enumeration."""
 
 import itertools
 import math
@@ -129,7 +129,7 @@ def test_the_closed_form_bounds_every_design(dim, gamma, ridge, horizon):
 
 
 def test_the_closed_form_by_hand_and_its_order():
-    """gamma = 2, rho = 1/2: N has mean 1; of the orders 1, 2, 3 and 4 at T = 30, lambda = 1 the second is the best."""
+    """With gamma = 2 and rho = 1/2, N has mean 1; at T = 30, lambda = 1 the best of the orders 1, 2, 3 and 4 is the second."""
     tail = [1 - sum(math.exp(-1) / math.factorial(i) for i in range(j)) for j in range(6)]
     values = [j * math.log1p(30 / j) + 30 * tail[j] for j in (1, 2, 3, 4, 5)]
     assert closed(2.0, 1.0, 30)[0] == pytest.approx(min(values))

@@ -1,4 +1,4 @@
-"""Ask and tell for Gaussian-process bandits: batches, posterior at unseen points, changing arms, save and load."""
+"""The ask/tell interface of Gaussian-process bandits: batches, posterior at unseen points, changing arms, save and load."""
 
 import numpy as np
 import pytest
@@ -98,7 +98,7 @@ def test_four_arms_come_back_and_they_differ(kind):
 
 @pytest.mark.parametrize("kind, most", [(LazyBKB, 1), (BKB, 2)])
 def test_a_batch_is_refitted_once(kind, most, monkeypatch):
-    """When it is told; BKB, which keeps no embedding, computes one when asked."""
+    """The refit happens when the rewards arrive; BKB, which stores no embedding, computes one in ``ask``."""
     search, fits = play(Optimizer(kind(KERNEL, RADIUS), ARMS), 5), []
     fit = learners.fit_sketch
     monkeypatch.setattr(learners, "fit", lambda *args, **kw: fits.append(1) or fit(*args, **kw))
@@ -125,7 +125,7 @@ def test_a_batch_told_at_once_is_the_posterior_of_its_counters(kind):
 
 @pytest.mark.parametrize("kind", [LazyBKB, BKB, ExactGPUCB])
 def test_asks_without_tells_are_a_batch(kind):
-    """What was asked for and not told counts as under evaluation."""
+    """Arms without a reward yet count as pending."""
     one, many = (play(Optimizer(kind(KERNEL, RADIUS), ARMS), 8) for _ in range(2))
     asked = [one.ask() for _ in range(4)]
     assert asked == many.ask(batch=4) == one.waiting and len(set(asked)) >= 3
@@ -160,7 +160,7 @@ def test_within_a_batch_the_mean_stays_and_the_variance_shrinks():
 
 @pytest.mark.parametrize("kind", [BKB, LazyBKB])
 def test_what_a_batch_believes_is_what_its_mean_would_teach(kind):
-    """With every pull in the dictionary, the exact posterior's: arm after arm, earlier ones among them."""
+    """With every pull in the dictionary, the batch update equals the exact posterior, also for arms that were pulled before."""
     sketched = Optimizer(kind(KERNEL, RADIUS, qbar=1e9), ARMS)
     exact = Optimizer(ExactGPUCB(KERNEL, RADIUS), ARMS)
     for arm in (3, 20, 41, 55):
@@ -268,7 +268,7 @@ def test_bad_arguments():
 
 
 def repelling(X, Y):
-    """Covariance on the 64 arms that are looked at, none with the others, whose products are -.9."""
+    """Return a function that is a covariance on the 64 arms that are checked, and -0.9 between other arms, where it is none."""
     near = (X.unsqueeze(-2) == Y.unsqueeze(-3)).all(-1)
     odd = (X[..., 1].unsqueeze(-1) + Y[..., 1].unsqueeze(-2)) == 2
     return torch.where(near, 1.0, torch.where(odd, -0.9, 0.0)).double()
@@ -408,7 +408,7 @@ def play_at(user, arms):
 
 
 def test_contextual_sampling_follows_algorithm_1():
-    """Every pull, the newest too, is kept with min(1, qbar s2_t), s2_t of the posterior before it."""
+    """Every pull, including the newest, is kept with probability min(1, qbar s2_t), where s2_t is the variance before it."""
     learner, user = (
         ContextualBKB(KERNEL, RADIUS, 1.0),
         Optimizer(ContextualBKB(KERNEL, RADIUS, 1.0), ARMS, seed=2),

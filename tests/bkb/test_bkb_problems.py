@@ -1,4 +1,4 @@
-"""The problems: f has the norm and the law that were asked for, the trials share the arms, the tables are the files'."""
+"""The problems: f has the requested norm and distribution, trials share the arms, and tables equal their files."""
 
 import os
 from dataclasses import replace
@@ -121,7 +121,7 @@ def test_arms_are_uniform_or_a_grid():
 
 
 def test_1d_setting_is_the_scale_that_was_measured():
-    """Standard deviation of f about 1; uniform play loses 1.56 a round, 1.67 and 1.73 in runs of 20 and 10 trials."""
+    """The standard deviation of f is about 1; uniform play has a regret of 1.56 per round, 1.67 and 1.73 in runs of 20 and 10 trials."""
     instance = instance_of(settings.RKHS_1D, 400)
     assert instance.means.std().item() == pytest.approx(1.0, abs=0.1)
     loss = instance.best - instance.means.mean(1)
@@ -157,7 +157,7 @@ def test_warm_f_is_best_where_the_warm_start_does_not_look():
 
 
 class _Renamed:
-    """The draws of a warm problem's first attempt under the name that ``RKHS`` uses."""
+    """Draws of a warm problem's first attempt under the purpose that ``RKHS`` uses."""
 
     def __init__(self, draw):
         self.draw = draw

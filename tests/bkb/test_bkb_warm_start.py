@@ -1,4 +1,4 @@
-"""After a warm start: who was dictated what, the run that is left, and trials that are stuck."""
+"""The warm start: the given actions of each learner, the rest of the run, and trials that are stuck."""
 
 import numpy as np
 import pytest
