@@ -173,6 +173,7 @@ class Optimizer(shared.Optimizer):
         believed, waiting = now.state, now.waiting if self._counts_by_index else ()
         with torch.no_grad():
             hear = self._hearing(now.state, arms, PendingVariance)
+            # Arms that are pending from earlier calls of ``ask`` come first.
             for arm in waiting:
                 believed = self._believed(hear, believed, arms, arm, self._draw(now))
             while len(found) < (batch or 1):
@@ -225,6 +226,7 @@ class Optimizer(shared.Optimizer):
 
     def _updates(self, count: int) -> list[Callable | None]:
         """Return the update for each reward of a batch: rank-one updates, then one refit (None) at its end."""
+        # Without a dictionary each reward is a full update, so that there is no refit to save.
         hear = self._hearing(self.state, self.context, FixedDictionaryUpdates)
         within = hear if isinstance(hear, FixedDictionaryUpdates) else None
         return [within] * (count - 1) + [None]

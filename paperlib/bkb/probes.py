@@ -134,6 +134,7 @@ def entrance_probability(n: np.ndarray, p: np.ndarray) -> np.ndarray:
     Shapes broadcast.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
+        # For p = 1 the logarithm is infinite; the probability is then 1 for n > 0 and 0 for n = 0.
         return np.where(p < 1, -np.expm1(n * np.log1p(-p)), n > 0)
 
 
@@ -185,6 +186,7 @@ def kept_pulls(qbar: float, seen: Round) -> Tensor:
     """
     before, after = innermost_state(seen.before), innermost_state(seen.after)
     n, s2, mask, ysum = (x.cpu().numpy() for x in (after.n, before.s2, after.mask, after.ysum))
+    # The bits of the reward sums serve as seeds, so that trials and rounds have different ones.
     seeds = ysum.sum(1).view(np.uint64)[:, None]
     kept = redraw_multiplicities(seeds, seen.t * n.shape[1], mask, n, np.clip(qbar * s2, 0.0, 1.0))
     return torch.from_numpy(kept.sum(1)).to(after.n)

@@ -90,6 +90,7 @@ def scale_function(
         coefficients: R x n, c before scaling.
         norm: F = ||f||.
     """
+    # ||f||^2 = c^T K_zz c, so that multiplying c by F / ||f|| gives the norm F.
     square = ((coefficients @ kernel(centers[0], centers[0])) * coefficients).sum(1, keepdim=True)
     coefficients = coefficients * (norm * square.rsqrt())
     means = torch.cat([coefficients @ kernel(centers[0], part) for part in arms[0].split(CHUNK)], 1)
@@ -143,6 +144,7 @@ class RKHS(RBFArms):
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> ArmsInstance:
         """Draw arms and centers from the instance's seed, and f from the trials' streams (purpose "problem")."""
+        # Arms come from a separate stream, so that they do not depend on the seed of the run.
         shared = Streams(self.instance, [0], **tkwargs).at(-1)
         if self.grid:
             arms = even_grid(self.arms, self.dim, **tkwargs)
@@ -203,6 +205,7 @@ class WarmRKHS(_Line):
         """Draw f from the trials' streams (purposes "problem 0", "problem 1", ..., one per attempt)."""
         arms = even_grid(self.arms, **tkwargs)
         kept, done = None, torch.zeros(trials, dtype=torch.bool, device=arms.device)
+        # Each attempt has its own purpose, so that a trial's f does not depend on the other trials.
         for attempt in range(ATTEMPTS):
             coefficients = draw.normal(f"problem {attempt}", self.arms)
             instance = scale_function(self.kernel, arms, arms, coefficients, self.norm)
@@ -249,6 +252,7 @@ class GPDraw(_Line):
         The instance has no coefficients, because f is not in the kernel's RKHS and therefore has no norm.
         """
         arms = even_grid(self.arms, **tkwargs)
+        # Without jitter K has no Cholesky factor, because it is singular up to rounding on a fine grid.
         K = self.kernel(arms[0], arms[0]) + JITTER * torch.eye(self.arms, **tkwargs)
         means = draw.normal("problem", self.arms) @ torch.linalg.cholesky(K).mT
         return ArmsInstance(arms, means, means.amax(1), None, None)
@@ -354,5 +358,6 @@ class UnevenArms(FixedArms):
         """Draw the arms, 1 x A x 3, from the instance's seed."""
         u = Streams(self.instance, [0], **tkwargs).at(-1).uniform("problem arms", self.arms, 3)
         arms = torch.cat([u[..., :2], 0.05 + 0.95 * u[..., 2:]], 2)
+        # f = 0: the arms that a learner pulls depend on noise and variance alone.
         zero = torch.zeros(1, self.arms, **tkwargs)
         return ArmsInstance(arms, zero, zero[:, 0], None, None)

@@ -230,7 +230,7 @@ def test_false_exact_quantities_are_flagged():
     run = instance("rbf")
     wrong = lambda **values: _with(run, **values)
     assert run_lemmas.proposition_b3(wrong(effective=run.log_det * 1.1)).verdict == "fails"
-    # the variance that chose, not the one after
+    # The sum uses the variance that chose the arm, not the variance after its reward.
     assert run_lemmas.proposition_b3(wrong(settled=run.played)).verdict == "fails"
     assert run_lemmas.sum_of_variances(run, printed=True).verdict == "fails"
     assert (
@@ -252,7 +252,8 @@ def test_information_lacks_a_factor_2_in_the_paper():
     gains = run_lemmas.information_gain(Linear(), arms, 10.0, [1, 2, 3])
     check = run_lemmas.information(run, gains)
     assert check.verdict == "holds" and check.observed[0, 0] == pytest.approx(1 / 11)
-    assert (check.observed[0] > check.bound / 2).all()  # the printed gamma_t
+    # The bound printed in the paper, gamma_t, is violated.
+    assert (check.observed[0] > check.bound / 2).all()
     halved = [gain._replace(upper=gain.upper / 2) for gain in gains]
     assert run_lemmas.information(run, halved).verdict == "fails"
 
@@ -331,7 +332,7 @@ def test_dictionary_that_is_not_what_was_sampled_is_flagged():
     shot = dictionary("matern", 3)
     few = torch.zeros_like(shot.mask)
     few[shot.mask.nonzero()[0]] = True
-    wrong = replace(shot, mask=few)  # accuracy is that of the sampled one
+    wrong = replace(shot, mask=few)  # the accuracy still belongs to the sampled dictionary
     assert shot.accuracy < 1 and all(statement(wrong).verdict == "fails" for statement in ACCURATE)
 
 
@@ -375,7 +376,7 @@ def test_states_of_the_learners(kind):
         )
     for trial in range(2):
         n, mask, s2 = (x[trial] for x in (state.n, state.mask, state.s2))
-        # a LazyBKB stores no determinant
+        # A LazyBKB stores no determinant.
         log_det = float(state.log_det[trial]) if kind is BKB else None
         shot = Snapshot(problem.kernel, instance.arms[0], n, mask, 0.01, s2, log_det)
         assert all(statement(shot).verdict == "holds" for statement in SNAPS)
@@ -436,7 +437,7 @@ def test_size_of_a_dictionary():
         and printed.informative_from is None
         and printed.trivial == 120
     )
-    # held against a small qbar
+    # A dictionary of all pulls violates the bound for qbar = 5 in every trial.
     everything, replay, _ = reference_run(kind=KeepsAll, qbar=1e9, horizon=120, trials=3)
     assert (
         bounds.theorem_3_1_tight(everything, replay.effective * 0.02, confidence(), 5.0).verdict
@@ -459,7 +460,7 @@ def test_ratio_of_variances():
     assert check.verdict == "fails" and not check.by_trial.any()
     full, _, learner = reference_run(qbar=1000.0, horizon=60, trials=60)
     check = bounds.theorem_3_1_accuracy(full, learner.confidence, 1000.0, one)
-    # every pull is kept: there is no sketch to be accurate
+    # Every pull is kept, so that there is no sketching error to check.
     assert check.verdict == "vacuous here" and check.remark == ""
     assert check.inputs["rounds with pulls left out"] == 0
 
@@ -567,7 +568,9 @@ def test_certificate_and_corrected_theorem():
     )
     for check in (own_bound, corrected):
         assert check.by_trial.all() and check.trivial == 1800 and check.remark == ""
-    assert (own_bound.bound[:, -1] < 1800).all() and own_bound.informative_from < 120  # 537 +- 19
+    assert (
+        own_bound.bound[:, -1] < 1800
+    ).all() and own_bound.informative_from < 120  # about 537 +- 19
     assert own_bound.bound[:, -1].mean() == pytest.approx(537, rel=0.1)
     assert (own_bound.bound <= corrected.bound).all() and corrected.informative_from is None
     assert (

@@ -13,7 +13,7 @@ from paperlib.bkb.learners.soful import SOFUL
 from paperlib.bkb.model.confidence import RULES, Confidence, RoundSums
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
-REF = Confidence(0.1, 3.0, ridge=0.01)  # delta = .1, eps = .5: alpha = 3
+REF = Confidence(0.1, 3.0, ridge=0.01)  # delta = 0.1 and eps = 0.5, so that alpha = 3
 PAIRS = ((10, 5.0), (100, 20.0))
 BIAS = (1 + math.sqrt(2)) * 0.1 * 3.0
 L = math.log(10)
@@ -46,7 +46,7 @@ def test_radius_of_soful():
     learner, empty = SOFUL(Confidence(0.1, 1.0)), torch.zeros(1, 1, 30, **TKWARGS)
     value = learner.radius(SimpleNamespace(log_det=one(5.0), rho=one(0.2), sketch=empty))
     assert value.item() == pytest.approx(6.7040826553, abs=1e-9)
-    # nothing dropped: OFUL's
+    # While the sketch has dropped no direction, the radius is the radius of OFUL.
     kept = learner.radius(SimpleNamespace(log_det=one(5.0), rho=one(0.0), sketch=empty))
     assert kept.item() == pytest.approx(0.1 * math.sqrt(5 + 2 * L) + 0.1, abs=1e-12)
 
@@ -157,7 +157,7 @@ def test_fields_out_of_range_are_refused(field, value):
 
 
 def test_what_a_field_needs_beside_it():
-    with pytest.raises(ValueError, match="ridge=0.0"):  # no noise, so no default
+    with pytest.raises(ValueError, match="ridge=0.0"):  # without noise the ridge has no default
         Confidence(0.0, 1.0)
     with pytest.raises(ValueError, match="gamma="):
         replace(REF, rule="gamma")

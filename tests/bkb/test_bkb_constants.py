@@ -54,7 +54,7 @@ def test_tight_oversampling_makes_the_failures_sum_to_delta():
 def test_horizon_up_to_which_bkb_is_exact():
     one = torch.ones(3, dtype=torch.float64)
     assert theory.exact_horizon(10.0, one, 1.0) == 9 and theory.exact_horizon(10.0, one, 0.5) == 9
-    # k -> c k, lambda -> c lambda changes nothing
+    # The horizon does not change if k and lambda are multiplied by the same factor.
     assert theory.exact_horizon(10.0, 4 * one, 4.0) == 9
     assert theory.exact_horizon(10.0, torch.tensor([1.0, 0.5]), 1.0) == 4
     assert theory.exact_horizon(10.0, torch.tensor([1.0, 0.0]), 1.0) == 9
@@ -112,7 +112,7 @@ def test_regret_bounds_grow_with_what_hurts():
         )
         assert bound() < bound(confidence=confidence(eps=0.6))
     assert theory.regret_printed(c, 1.0, 300, 16.0) < theory.regret_printed(c, 1.0, 300, 17.0)
-    # no negative logarithm
+    # The logarithm is clamped at 0 if kappa2 T < 1.
     assert theory.regret_printed(c, 1e-3, 300, 16.0) < theory.regret_printed(c, 1.0, 300, 16.0)
     worst = lambda gamma, c=c: theory.radius_worst(c, 1.0, 300, gamma)
     assert worst(50.0) < worst(60.0) < worst(60.0, confidence(eps=0.7))

@@ -29,7 +29,7 @@ def test_gain_of_the_reference_problem():
             high, abs=0.01
         )
         assert found[T].lower <= found[T].upper <= found[T].lower + 0.1
-    # T gamma_1; the relaxation alone has 28.10
+    # This bound is T gamma_1; the relaxation alone gives 28.10.
     assert found[10].lower == pytest.approx(22.66, abs=0.3) and found[10].upper == pytest.approx(
         5 * math.log(101)
     )
@@ -57,7 +57,8 @@ def test_between_the_bounds_lies_the_best_of_all_designs(kernel):
             for design in itertools.combinations_with_replacement(range(5), gain.horizon)
         )
         assert gain.lower <= best + 1e-9 and best <= gain.upper + 1e-9
-        assert gain.lower >= (1 - 1 / math.e) * best  # greedy is that good: the gain is submodular
+        # The greedy design has this guarantee, because the gain is submodular.
+        assert gain.lower >= (1 - 1 / math.e) * best
 
 
 def test_certificate_holds_before_the_updates_have_converged(monkeypatch):
@@ -103,7 +104,7 @@ def test_pairs_serve_the_rule_gamma():
         confidence.gamma_at(100) == gains[-1]
         and confidence.gamma_at(37) >= run_lemmas.greedy(kernel, arms, 0.01, [37])[37]
     )
-    # gamma_at stops at a certificate of .05
+    # gamma_at stops at a gap of 0.05.
     assert run_lemmas.gamma_at(kernel, arms, 0.01)(100) == pytest.approx(gains[-1], abs=0.06)
 
 

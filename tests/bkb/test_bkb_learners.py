@@ -42,7 +42,7 @@ from paperlib.play import play
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 XI = 0.2
 CONF = Confidence(XI, 2.0)  # lambda = xi^2
-ROUGH = Matern(0.5, 0.5)  # well conditioned: two ways of computing do not part
+ROUGH = Matern(0.5, 0.5)  # well conditioned, so that two ways of computing agree
 RNG = np.random.default_rng(8)
 LINE = torch.tensor(np.sort(RNG.random(40)))[None, :, None]
 BALL = torch.tensor(RNG.normal(size=(1, 25, 4))) / 3
@@ -124,7 +124,7 @@ def algorithm_1(K, f, noise, first, uniforms, qbar, merge, variance, lam, xi, F,
         first,
         math.log1p(K[first, first] / lam),
     )
-    s2 = None  # known from the first posterior on
+    s2 = None  # defined once the first posterior is computed
     for t in range(rounds):
         n[arm] += 1
         ysum[arm] += f[arm] + noise[t]
@@ -357,7 +357,7 @@ def test_oful_is_exact_with_the_linear_kernel(rule):
 
 
 def test_oful_is_the_other_oful_with_its_first_arm():
-    # with which linear.OFUL begins
+    # linear.OFUL starts with the arm of largest norm.
     longest = torch.linalg.vector_norm(BALL, dim=-1).argmax().item()
     theirs, played = linear.OFUL(XI, 2.0, 0.1, ridge=CONF.lam), []
     ours = run(LinearGPUCB(CONF), BALL, 150, range(3), first=longest)
@@ -375,7 +375,7 @@ def test_oful_is_the_other_oful_with_its_first_arm():
 @pytest.mark.parametrize("merge", ["pulls", "arms"])
 @pytest.mark.parametrize("kernel", [RBF(60.0), Linear()], ids=repr)
 def test_lazy_with_threshold_1_is_bkb_bit_for_bit(kernel, merge):
-    # an arm of length zero spends nothing
+    # An arm of norm 0 adds 0 to the spent variance.
     arms = LINE if kernel == RBF(60.0) else torch.cat([torch.zeros(1, 1, 4, **TKWARGS), BALL], 1)
     a, b = (
         run(BKB(kernel, CONF, 1.5, merge), arms, 300, range(4)),
@@ -471,7 +471,7 @@ def test_soful_with_few_rows_knows_less():
     """V~ <= V <= V~ + rho I, where V is computed from the pulled arms; the learner's mean is the ridge estimate with V~."""
     ran = run(SOFUL(CONF, size=2), BALL, 60, range(3))
     sketch, rho = np.zeros((2, 4)), 0.0
-    # Frequent Directions of the first trial: from each squared singular value the third is taken off
+    # Frequent Directions in the first trial: the third squared singular value is subtracted from the others.
     for t in range(1, 61):
         _, sigma, rows = np.linalg.svd(
             np.vstack([sketch, BALL[0, ran.played[0, t - 1]].numpy()]), full_matrices=False
@@ -644,7 +644,7 @@ def test_capacity(kind):
 )
 def test_predictions_at_the_arms_are_the_learners(learner):
     ran = run(learner, LINE, 50, range(3))
-    # knows everything in an empty span; the state before the first round is the prior
+    # In an empty span SoR has variance 0; before the first round the state is the prior.
     starved = getattr(learner, "variance", "") == "sor"
     for state in ran.states[1::49] if starved else ran.states[::25]:
         mu, s2 = learner.predict(state, LINE, LINE.expand(3, -1, -1))
@@ -722,7 +722,7 @@ def test_one_round(learner):
         probes={"arm": lambda seen: seen.action},
     )
     assert trace["regret"].shape == (200, 1)
-    assert len(np.unique(trace["arm"])) == 25  # the first arm is uniform
+    assert len(np.unique(trace["arm"])) == 25  # the first arm is drawn uniformly
 
 
 @every_learner
@@ -784,7 +784,7 @@ def test_an_arm_of_length_zero_is_played_at_most_at_first(learner):
         },
     )
     assert np.isfinite(trace["mu"]).all() and np.isfinite(trace["s2"]).all()
-    # SoR never leaves an empty span
+    # With an empty dictionary SoR has variance 0 everywhere, and its dictionary stays empty.
     if learner.kernel == Linear() and getattr(learner, "variance", "") != "sor":
         assert (trace["arm"][:, 1:] > 0).all() and (trace["arm"][:, 0] == 0).any()
         assert not trace["mu"][..., 0].any() and (trace["s2"][..., 0] < 1e-200).all()
@@ -831,7 +831,7 @@ def test_radii_of_small_kernels_are_numbers(learner, rule):
     assert isinstance(learner, RFFUCB) or (trace["kappa2"].max() * 10 < 1)
 
 
-# ---- the same again ----------------------------------------------------------------------------------------
+# ---- reproducibility ----------------------------------------------------------------------------------------
 
 SMOOTH = Given(tuple(map(tuple, LINE[0].tolist())), tuple(f_of(LINE, 1)[0].tolist()), XI)
 
@@ -897,7 +897,7 @@ def test_dictated_arms_are_heard():
     )
 
 
-# ---- what is refused ---------------------------------------------------------------------------------------
+# ---- invalid input -----------------------------------------------------------------------------------------
 
 
 def repelling(X, Y):
@@ -920,7 +920,7 @@ def repelling(X, Y):
 def test_a_kernel_that_is_none_makes_play_raise(learner, monkeypatch):
     with pytest.raises(ValueError, match="eigenvalue.*positive semidefinite"):
         play(learner, SMOOTH, 100, 2)
-    # it looks at 64 arms only
+    # The check of the kernel uses 64 arms only.
     monkeypatch.setattr("paperlib.bkb.learners.ucb.check_kernel", lambda *_: None)
     with pytest.raises(ValueError, match="reports failure.*trial 0"):
         play(learner, SMOOTH, 100, 2)

@@ -66,7 +66,8 @@ def test_posterior_at_unseen_points_agrees_with_scikit_learn(learner):
     points = np.linspace(-0.1, 1.1, 25)[:, None]
     mean, deviation = theirs.predict(points, return_std=True)
     found = user.posterior(points)
-    tolerance = 1e-6 if isinstance(learner, ExactGPUCB) else 0.05  # of a dictionary with qbar = 5
+    # A dictionary with qbar = 5 only approximates the exact posterior.
+    tolerance = 1e-6 if isinstance(learner, ExactGPUCB) else 0.05
     np.testing.assert_allclose(found.mean, mean, atol=tolerance)
     np.testing.assert_allclose(found.deviation, deviation, atol=tolerance)
 
@@ -83,7 +84,7 @@ def test_a_batch_of_one_is_ask_and_arms_are_spread_in_a_larger_one(learner):
 
 
 MANY = np.random.default_rng(0).random((600, 2))
-STEEP = Confidence(0.1, 2.0)  # k(x, x) is 100 lambda: one arm exceeds any threshold
+STEEP = Confidence(0.1, 2.0)  # k(x, x) is 100 lambda, so that one arm exceeds any threshold
 
 
 @pytest.mark.parametrize("kind", [LazyBKB, BKB, ExactGPUCB])
@@ -132,7 +133,7 @@ def test_asks_without_tells_are_a_batch(kind):
     one.tell(asked[2], 0.5)
     assert one.waiting == [asked[0], asked[1], asked[3]]
     one.fail(asked[0], "no answer")
-    one.tell(59, 0.1)  # of one's own
+    one.tell(59, 0.1)  # an arm that was not asked for
     assert one.waiting == [asked[1], asked[3]]
     one.tell(one.waiting, [0.1, 0.2])
     assert one.waiting == [] and one.rounds == 12
@@ -186,7 +187,7 @@ def test_a_guaranteed_batch_ends_where_a_new_dictionary_is_due():
         sizes.append(len(batch))
     assert len(eager.ask(batch=50, guaranteed=True)) == 1 == min(sizes) < max(sizes)
     assert len(play(Optimizer(LazyBKB(KERNEL, RADIUS), ARMS), 3).ask(batch=9)) == 9
-    # arms are drawn before the first reward
+    # Arms are drawn at random before the first reward.
     assert len(Optimizer(LazyBKB(KERNEL, RADIUS), ARMS).ask(batch=9, guaranteed=True)) == 1
     with pytest.raises(ValueError, match="guaranteed=True.*BKB, which has no threshold"):
         Optimizer(BKB(KERNEL, RADIUS), ARMS).ask(batch=2, guaranteed=True)
@@ -268,7 +269,10 @@ def test_bad_arguments():
 
 
 def repelling(X, Y):
-    """Return a function that is a covariance on the 64 arms that are checked, and -0.9 between other arms, where it is none."""
+    """Evaluate a function that is a covariance on the 64 arms that are checked, but not on all arms.
+
+    Between any two of the other arms its value is -0.9.
+    """
     near = (X.unsqueeze(-2) == Y.unsqueeze(-3)).all(-1)
     odd = (X[..., 1].unsqueeze(-1) + Y[..., 1].unsqueeze(-2)) == 2
     return torch.where(near, 1.0, torch.where(odd, -0.9, 0.0)).double()
@@ -364,7 +368,7 @@ def test_degenerate_arms(kernel, arms):
         for t in range(6):
             arm = user.ask()
             user.tell(arm, 1.0)
-            assert t == 0 or arm != 2  # the first arm is drawn
+            assert t == 0 or arm != 2  # the first arm is drawn at random
         mean, deviation = user.posterior()
         assert np.isfinite(mean).all() and np.isfinite(deviation).all()
 

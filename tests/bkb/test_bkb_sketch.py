@@ -241,7 +241,8 @@ def test_all_pulled_arms_give_the_exact_posterior(kernel, root, seed, arms, dim,
     found = nystrom_posterior(X, kernel, n > 0, n, ysum, ridge, root=root)
     exact = exact_posterior(kernel, X, n, ysum, ridge, X)
     scale = max(1.0, float(ysum.abs().max()))
-    # near-singular K_SS of smooth kernels: what a jitter of 1e-12, or a dropped eigenvalue, leaves of mu at ridge .01
+    # Smooth kernels have a nearly singular K_SS. This is the error of mu due to a jitter of 1e-12, or to a dropped eigenvalue,
+    # at a ridge of 0.01.
     torch.testing.assert_close(found.mu, exact.mean, rtol=1e-6, atol=2e-5 * scale)
     torch.testing.assert_close(found.s2, exact.variance / ridge, rtol=1e-6, atol=1e-6)
 
@@ -575,7 +576,7 @@ def test_identical_arms_are_one(root):
     close(found.s2, [[1 / 7.5] * 6], 1e-7)
     close(found.log_det, [math.log(15)], 1e-7)
     if root == "eigh":
-        # rank 1 is kept
+        # The embedding has rank 1.
         C = factor(X[None], RBF(3.0), n[None], n[None], y[None], 0.5)
         assert bool((C.diagonal(dim1=1, dim2=2)[:, :-1] == math.sqrt(0.5)).all())
 
@@ -625,7 +626,7 @@ def test_accuracy_of_the_roots(monkeypatch, jitter, mean, variance):
 
 @pytest.mark.parametrize("first, used", [(0.0, 1e-8), (1e-12, 1e-12)])
 def test_the_first_jitter_that_factors_is_used_by_trial(monkeypatch, first, used):
-    """Duplicated arms need a larger jitter; the other trial, which factors with the first jitter, keeps its factor."""
+    """Duplicated arms do not factor without jitter; the other trial, which does, keeps the factor of its first jitter."""
     X = torch.tensor([[0.1], [0.1], [0.8]], dtype=torch.float64)
     mask = torch.tensor([[True, True, True], [True, False, True]])
     monkeypatch.setattr(posterior, "JITTERS", (first, 1e-8))
@@ -659,7 +660,7 @@ def test_which_root_is_taken(kernel, ridge, eigh):
     )
 
 
-# ---- what is refused ---------------------------------------------------------------------------------------
+# ---- invalid input -----------------------------------------------------------------------------------------
 
 X, MASK, N, Y = PAIR, members(0, of=2), vector(1, 0), vector(2.0, 0)
 NAN = vector(math.nan, 0)

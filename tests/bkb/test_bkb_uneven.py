@@ -67,7 +67,7 @@ def test_multiplicities_agree_with_the_dictionary():
         assert bool((shot.kept == shot.kept.round()).all()) and bool(
             ((0 <= shot.probability) & (shot.probability <= 1)).all()
         )
-    # something is left out, or the check is empty
+    # At least one pull must be left out, because the check would otherwise be vacuous.
     assert any(bool(((shot.n > 0) & ~shot.mask).any()) for shot in shots)
     again = recorded(20.0)[1]
     assert all(torch.equal(a.kept, b.kept) for a, b in zip(shots, again))

@@ -98,7 +98,7 @@ def test_curves_are_those_of_a_dense_reference(trace, history, i):
             set(np.flatnonzero(members)) <= set(index) and members.sum() == trace["size"][trial, i]
         )
     assert (trace["x"] == np.arange(41) / 40).all() and (index < PROBLEM.left).all()
-    assert trace["size"][:, -1].max() < 15  # the dictionary is no longer all that was evaluated
+    assert trace["size"][:, -1].max() < 15  # the dictionary no longer holds all evaluated arms
 
 
 def test_measures_are_those_of_the_curves(trace):
@@ -120,7 +120,9 @@ def test_measures_are_those_of_the_curves(trace):
             np.testing.assert_allclose(
                 found[f"{kind} {name}"], value, rtol=1e-10, err_msg=f"{kind} {name}"
             )
-    assert (found["own most"][:, -1] > 1.05).any()  # something is missed, and so inflated
+    assert (
+        found["own most"][:, -1] > 1.05
+    ).any()  # the dictionary misses a direction, whose variance is therefore inflated
     assert (found["sor lowest"] < 1e-3).all() and (found["own lowest"] > 0.9).all()
 
 
@@ -179,7 +181,9 @@ def test_features_have_measures_of_their_own():
         "own most",
         "effective dimension",
     ]
-    assert (found["own sd"][:, -1] < found["own sd"][:, 0]).all()  # starves as evaluations pile up
+    assert (
+        found["own sd"][:, -1] < found["own sd"][:, 0]
+    ).all()  # variance starvation as the number of evaluations grows
     assert found["own coverage"][:, -1].mean() < found["own coverage"][:, 0].mean()
 
 

@@ -88,6 +88,7 @@ class Sketched(KernelUCB):
         n = pulls.n[rows]
         if state.tally.rounds == 0:
             return n > 0
+        # All uniforms are new in each round, because Algorithm 1 resamples the dictionary from scratch.
         coins = draw.uniform("dictionary", n.shape[1])[rows]
         return coins < inclusion_probability(n, state.s2[rows], self.qbar, self.merge)
 
@@ -155,6 +156,7 @@ class Sketched(KernelUCB):
         """
         shared = self.prior(trials, arms)
         none = shared["n"] > 0
+        # For larger arm sets K_SX is computed in each round instead, because K_XX would not fit the memory bound.
         small = len(arms) * arms.shape[1] ** 2 <= GRAM
         return shared | {
             "mask": none,

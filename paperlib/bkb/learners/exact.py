@@ -139,6 +139,7 @@ class ExactGPUCB(_Exact):
         lam, at = self.confidence.lam, arm.unsqueeze(1)
         state, slot = self._placed(state, arms, at)
         T, n, variance = state.root, state.n.gather(1, at), lam * state.s2.gather(1, at) + lam
+        # h and step belong to an arm that was pulled before; a new arm gets other values below.
         column = T.gather(2, slot.unsqueeze(1).expand(-1, T.shape[1], 1)).squeeze(2)  # T e_a
         h = column * (lam / n.clamp(min=1.0))
         step = h / (variance + (variance * (variance + h.square().sum(1, keepdim=True))).sqrt())
@@ -158,6 +159,7 @@ class ExactGPUCB(_Exact):
         full = state.cross.shape[1]
         c = row_times_matrix(g[:, full:], state.last)
         c = c + row_times_matrix(g[:, :full], state.cross) if full else c
+        # One rank-one step changes mean and variance of all arms along c.
         surprise = (reward.unsqueeze(1) - state.mu.gather(1, at)) / variance
         mu = torch.addcmul(state.mu, c, surprise)
         s2 = torch.addcdiv(state.s2, c.square(), variance, value=-1 / lam).clamp_(min=0.0)
@@ -192,6 +194,7 @@ class ExactGPUCB(_Exact):
 
     def _refreshed(self, state: ExactState, arms: Tensor) -> ExactState:
         """Recompute T, mu and s2 from the pull counts, to remove the rounding drift of many updates."""
+        # Unused slots have order -1; they read arm 0 and get the count 0, so that they have no weight.
         lam, index = self.confidence.lam, state.order.clamp(min=0)
         count, total = (x.gather(1, index) * (state.order >= 0) for x in (state.n, state.ysum))
         found = exact_posterior(self.kernel, take_points(arms, index), count, total, lam, arms)
@@ -269,6 +272,7 @@ class NaiveGPUCB(_Exact):
     ) -> ExactState:
         """Compute mean (1) and variance (2) from all t rounds. ``arm``, ``reward``: R."""
         played, rewards = state.arms.append(arm), state.rewards.append(reward)
+        # The paper's form: every pull is a separate row of K_t, also if an arm was pulled before.
         points, once = take_points(arms, played.view), torch.ones_like(rewards.view)
         lam = self.confidence.lam
         found = exact_posterior(self.kernel, points, once, rewards.view, lam, arms)

@@ -165,6 +165,7 @@ class RFFUCB(_Fourier):
 
     def features(self, arms: Tensor, draw: Draw) -> Tensor:
         """Return [cos X W, sin X W] / sqrt(D / 2), of norm 1, where W is d x D / 2 with columns N(0, 2 diag(gamma))."""
+        # The spectral density of exp(-gamma r^2) is Gaussian with variance 2 gamma (Bochner's theorem).
         root = [math.sqrt(2 * gamma) for gamma in self.kernel.gammas(arms.shape[2])]
         W = draw.normal("frequencies", arms.shape[2], self.size // 2)
         W = W * W.new_tensor(root).unsqueeze(1)
@@ -213,6 +214,7 @@ class QFFUCB(_Fourier):
             raise ValueError(
                 f"size={self.size!r}; allowed in {dim} dimensions: at most {MOST} nodes in all"
             )
+        # Gauss-Hermite quadrature of the kernel's Fourier integral, on the product grid over the dimensions.
         nodes, weights = np.polynomial.hermite.hermgauss(self.size)
         grid = lambda x: np.stack(np.meshgrid(*[x] * dim, indexing="ij")).reshape(dim, -1)
         root = 2 * np.sqrt(np.array(self.kernel.gammas(dim)))[:, None]

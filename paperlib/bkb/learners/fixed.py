@@ -60,6 +60,7 @@ class FixedDictionary(Sketched):
         found = self.fitted(
             arms, mask, PullCounts(shared["n"], shared["ysum"]), shared["tally"], eigh, 1, keep=True
         )
+        # The prior in the span of the dictionary replaces k(x, x) / lambda, which matters for "sor".
         shared |= {"mu": found.mu, "s2": found.s2}
         return RegressionState(
             **shared,

@@ -149,6 +149,7 @@ class LazyBKB(Sketched):
                 spent=new.spent.index_fill(0, rows, 0.0),
                 resamplings=new.resamplings.index_add(0, rows, torch.ones_like(rows)),
             )
+        # Trials without a new dictionary are recomputed from their pull counts regularly, against rounding drift.
         if (state.tally.rounds + 1) % self.refresh == 0:
             new = self._renewed(new, arms, marked_trials(~expired))
         return new._replace(tally=self.add_up(state, arm, pulls.n, new.s2))
@@ -157,6 +158,7 @@ class LazyBKB(Sketched):
         """Recompute the posterior of the trials ``rows`` from their dictionaries and pull counts."""
         if not len(rows):
             return state
+        # If all trials resample, the tensors are replaced as a whole, without selecting and writing rows.
         every, lam = len(rows) == len(state.spent), self.confidence.lam
         part = (lambda x: x) if every else (lambda x: tree_take(x, rows))
         pulls = PullCounts(part(state.n), part(state.ysum))
@@ -185,7 +187,7 @@ class LazyBKB(Sketched):
             new["inverse"] = widen_precision(new["inverse"], slots, lam)
             old = state._replace(inverse=inverse)._asdict()
             new = {name: old[name].index_put((rows,), value) for name, value in new.items()}
-        if isinstance(state.Z, Rows):
+        if isinstance(state.Z, Rows):  # One tensor per trial: only the renewed trials are replaced.
             new["Z"] = split_trials(state.Z).put(rows, found.Z)
         elif every:
             new["Z"] = found.Z

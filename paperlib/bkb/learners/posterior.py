@@ -103,6 +103,7 @@ def inverse_square_root(
         values, vectors = torch.linalg.eigh(K)
         least = members.valid.sum(1) * torch.finfo(K.dtype).eps * values[:, -1]
         keep = (values > least.unsqueeze(1)) & (values > 0)
+        # Eigenvalues at the level of rounding get the scale 0, as in the pseudo-inverse root of the paper.
         scale = torch.where(keep, torch.where(keep, values, 1.0).rsqrt(), 0.0)
         # Eigenvalues ascend, so that a kernel of rank r has all its nonzero eigenvalues in the last r places.
         matrix = (vectors * scale.unsqueeze(1)).mT[:, -most if most else None :]
@@ -203,6 +204,7 @@ def fit_sketch(
         embed = lambda part: B @ kernel(points, part)
         Z_P = embed(take_points(arms, pulled.index))
         parts = ((part, embed(part)) for part in targets.split(int(chunk), 1))
+    # Only pulled arms enter V and b, so that the sums cost O(U M^2) instead of O(A M^2).
     count = n.gather(1, pulled.index) * pulled.valid
     total = ysum.gather(1, pulled.index) * pulled.valid
     V, b = (Z_P * count.unsqueeze(1)) @ Z_P.mT, Z_P @ total.unsqueeze(2)  # b = Z_t(X_t)^T y_t
@@ -218,6 +220,7 @@ def fit_sketch(
         # s2~_t = (k(x, x) - z^T z) / lambda + z^T V_t^{-1} z
         found.append((mu, resid / ridge + sor, sor, resid, Z if keep else resid))
     mu, s2, sor, resid, Z = (torch.cat(x, -1) if len(found) > 1 else x[0] for x in zip(*found))
+    # ln det(V / lambda) over M slots; an unused slot adds ln lambda - ln lambda = 0.
     log_det = 2 * C.diagonal(0, 1, 2).log().sum(1) - C.shape[1] * math.log(ridge)
     Z, C = (Z.contiguous(), C) if keep else (None, None)
     inside, failed = members.valid.sum(1), failed | singular
@@ -294,6 +297,7 @@ def fit_sketch_by_trial(
         factors = np.tile(math.sqrt(ridge) * np.eye(width), (len(inside), 1, 1))
     K = lambda X, Y: as_numpy_if_cpu(kernel(X, Y))[0][0]
     for i in range(len(inside)):
+        # If the dictionary overflows its M slots, the arms with the largest indices are left out.
         S, P = inside[i].nonzero()[0][:M], pulls[i].nonzero()[0]
         count, total = pulls[i, P], sums[i, P]
         own = lambda x: x[i : i + 1] if len(x) > 1 else x
@@ -399,6 +403,7 @@ def nystrom_posterior(
         kernel, arms, mask, n, ysum, ridge, kappa2, eigh=eigh, slots=None, rounds=count, at=at
     )
     found = posterior(needs_eigenvalues(root, kernel, dim, kappa2, ridge))
+    # Eigenvalues are slower than Cholesky, but always give a root.
     if bool(found.failed.any()) and root == "auto":
         found = posterior(True)
     if bool(found.failed.any()) or not bool(found.mu.isfinite().all()):
@@ -476,6 +481,7 @@ def add_observation(
     z = arm_features(Z, arm)
     u = matvec(inverse, z)
     c = 1 + (z * u).sum(1)
+    # With c = 1 + z^T P z, the mean moves by g (y - mu) / c, and the variance decreases by g^2 / c.
     g = features_times(Z, u)
     mu = torch.addcmul(mu, g, ((reward - entry_of_arm(mu, arm)) / c).unsqueeze(1))
     s2 = torch.addcdiv(s2, g.square(), -c.unsqueeze(1)).clamp_(min=TINY)

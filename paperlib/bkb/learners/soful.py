@@ -91,6 +91,7 @@ class SOFUL(KernelUCB):
         moment = torch.addcmul(state.moment, x, reward.unsqueeze(1))
         weighted = torch.bmm(V, moment.unsqueeze(2)) * weight.unsqueeze(2)
         theta = (moment - torch.bmm(weighted.mT, V).squeeze(1)) / lam
+        # ||x||^2 in the norm of V~^{-1} is (||x||^2 - sum_j weight_j (v_j^T x)^2) / lambda.
         seen = torch.matmul(V, arms.mT)  # R x m x A
         known = (weight.unsqueeze(2) * seen.square()).sum(1)
         s2 = ((arms.square().sum(2) - known) / lam).clamp(min=0.0)

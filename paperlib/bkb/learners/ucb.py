@@ -139,6 +139,7 @@ class KernelUCB:
         if state.tally.rounds == 0:
             return (draw.uniform("arm") * arms.shape[1]).long(), state
         mu, s2, beta = linalg.as_numpy_if_cpu(state.mu, state.s2, self.radius(state))
+        # (3): the upper confidence bound of every arm.
         best = argmax_first_arm(mu + beta[:, None] * linalg.safe_sqrt(s2), state.copies)
         return linalg.as_tensors(best)[0], state
 

@@ -146,6 +146,7 @@ class Confidence:
         """Return beta_t, R, from the sums over t rounds."""
         xi, F, lam, alpha = self.noise, self.norm_bound, self.lam, self.alpha
         L, t = math.log(1 / self.delta), tally.rounds
+        # The bias term sqrt(lambda) ||f|| has a larger factor for a sketched posterior (Appendix D.1).
         exact, sketched = math.sqrt(lam) * F, (1 + 1 / math.sqrt(1 - self.eps)) * math.sqrt(lam) * F
         if self.rule == "paper":  # (7), Theorem 4.1; ln(kappa2 t) is negative before kappa2 t = 1
             spread = (tally.kappa2 * max(t, 1)).log().clamp(min=0.0)
@@ -159,7 +160,7 @@ class Confidence:
             beta = xi * (tally.information + 2 * L).sqrt() + exact
         elif self.rule == "reference":  # the authors' public code
             beta = xi * (tally.effective * math.log(max(t, 1)) + L).sqrt() + exact
-        elif self.rule == "gamma":
+        elif self.rule == "gamma":  # ln det <= 2 gamma_t in the rule "practical"
             worst = xi * math.sqrt(2 * self.gamma_at(t) + 2 * L) + exact
             beta = torch.full_like(tally.effective, worst)
         else:  # "const"

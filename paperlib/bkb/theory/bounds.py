@@ -42,6 +42,7 @@ def first_informative_round(rounds, bound, trivial) -> int | None:
         bound: R x T'.
         trivial: T'.
     """
+    # The round after the last one at which the bound is too large in some trial.
     high = np.flatnonzero((np.atleast_2d(bound) >= np.asarray(trivial)).any(0))
     first = 0 if not len(high) else high[-1] + 1
     return int(rounds[first]) if first < len(rounds) else None
@@ -60,7 +61,7 @@ def assumption_kernel(kernel: Kernel, arms: Tensor, kappa2: float) -> Check:
     least = torch.linalg.eigvalsh(kernel(points, points))[:1]
     observed = torch.cat([-least, kernel.diag(points)])
     bound = torch.full_like(observed, kappa2)
-    bound[0] = 1e-8 * kappa2
+    bound[0] = 1e-8 * kappa2  # The first entry is -lambda_min(K), which is 0 up to rounding.
     formula = "-lambda_min(K) <= 1e-8 kappa2, k(x, x) <= kappa2"
     return assumption_kernel.statement.check(formula, {"kappa2": kappa2}, observed, bound)
 
@@ -88,6 +89,7 @@ def assumption_noise(noise, xi: float) -> Check:
     noise = np.asarray(noise, float).ravel()
     s = np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0]) / xi
     moments = np.exp(np.outer(s, noise))
+    # Four standard errors below the sample mean, so that a true statement is not rejected by chance.
     observed = moments.mean(1) - 4 * (moments.std(1) / math.sqrt(noise.size))
     inputs, formula = {"xi": xi, "n": noise.size}, "E e^{s eta} <= e^{s^2 xi^2 / 2}"
     return assumption_noise.statement.check(formula, inputs, observed, np.exp(s**2 * xi**2 / 2))
@@ -208,6 +210,7 @@ def theorem_3_1_expected(
         confidence: its eps and delta.
         qbar: the learner's oversampling.
     """
+    # The bound of round t uses d_eff(t - 1), with d_eff(0) = 0.
     before = torch.cat([torch.zeros_like(effective[:, :1]), effective[:, :-1]], 1)
     bound = size_expected(before, qbar, confidence.eps)
     formula = "for all t: E |S_t| <= alpha qbar d_eff(t - 1) + 1, with probability 1 - delta"

@@ -65,6 +65,7 @@ def exact_horizon(qbar: float, diagonal: Tensor, ridge: float) -> int:
         diagonal: k(x_i, x_i), any shape, at least one above 0.
         ridge: lambda.
     """
+    # An arm with k(x, x) = 0 has s2 = 0 in every posterior, so that it needs no pull in the dictionary.
     seen = diagonal[diagonal > 0]
     if not len(seen):
         raise ValueError("diagonal=0 for all arms; allowed: at least one above 0")
@@ -181,6 +182,7 @@ def informative_for_good(
     if low == len(times) - 1:
         return None
     low, high = times[low], times[low + 1]
+    # Invariant: the bound is not below the trivial one at ``low``, and is below it at ``high``.
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if below(middle) else (middle, high)
