@@ -1,7 +1,7 @@
 """Errata of the paper: errors, loose bounds and open points, and how this package handles each of them.
 
 ``ERRATA`` has one entry each. If numbers illustrate an erratum, its ``function`` returns them: ``e1``, ``e3``, ....
-No erratum affects the algorithm; E11 changes the constant of Theorem 4.1.
+No erratum affects the algorithm, but one (E11) changes the constant of Theorem 4.1.
 Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019); letters as in ``constants``.
 """
 

@@ -27,6 +27,7 @@ class PosteriorBand(NamedTuple):
 
 def fitted_embedding(learner: Sketched, state: Any, arms: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """Return Z and V^{-1} of a state with a dictionary; they are fitted unless the state holds them."""
+    # A LazyBKB or FixedDictionary state stores the embedding; a BKB state only stores the dictionary.
     if hasattr(state, "inverse"):
         return join_trials(state.Z, state.inverse.shape[1]), state.inverse
     pulls = PullCounts(state.n, state.ysum)

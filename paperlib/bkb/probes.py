@@ -82,6 +82,7 @@ def confidence_width(confidence: Confidence, seen: Round) -> Tensor:
     For the first round it is 2 kappa F. ``Probe(partial(confidence_width, confidence), "sum")`` is the regret certificate.
     """
     tally = innermost_state(seen.before).tally
+    # The first arm is drawn without a posterior, so that only |f| <= F kappa bounds its regret.
     if tally.rounds == 0:
         return 2 * confidence.norm_bound * tally.kappa2.sqrt().expand(len(seen.action))
     return 2 * confidence.radius(tally) * played_variance(seen).sqrt()
@@ -100,6 +101,7 @@ def normalized_error(confidence: Confidence, seen: Round) -> Tensor:
 
 def exact_variance(kernel: Kernel, arms: Tensor, n: Tensor, ridge: float) -> Tensor:
     """Return s2 of the exact posterior, R x A, from the pulled arms alone; this reads the tensor's values. ``n``: R x A."""
+    # The variance does not depend on the rewards, so that their sums are set to 0 below.
     slots = max(int((n > 0).sum(1).max()), 1)
     count, index = n.topk(slots, 1)
     points, total = take_points(arms, index), torch.zeros_like(count)
@@ -186,7 +188,7 @@ def kept_pulls(qbar: float, seen: Round) -> Tensor:
     """
     before, after = innermost_state(seen.before), innermost_state(seen.after)
     n, s2, mask, ysum = (x.cpu().numpy() for x in (after.n, before.s2, after.mask, after.ysum))
-    # The bits of the reward sums serve as seeds, so that trials and rounds have different ones.
+    # The bits of the reward sums serve as seeds. With noisy rewards they differ between trials and rounds.
     seeds = ysum.sum(1).view(np.uint64)[:, None]
     kept = redraw_multiplicities(seeds, seen.t * n.shape[1], mask, n, np.clip(qbar * s2, 0.0, 1.0))
     return torch.from_numpy(kept.sum(1)).to(after.n)

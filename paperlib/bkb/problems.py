@@ -303,6 +303,7 @@ class LinearArms(FixedArms):
         }[self.spectrum]
         shared = Streams(self.instance, [0], **tkwargs).at(-1)
         arms = shared.normal("problem arms", self.arms, self.dim) * spectrum.sqrt()
+        # A common factor makes the largest norm 1 and keeps the shape of the spectrum.
         arms = arms / torch.linalg.vector_norm(arms, dim=-1).amax()
         theta = self.norm * draw.sphere("problem theta", self.dim)
         means = arm_dot(arms, theta)

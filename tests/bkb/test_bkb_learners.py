@@ -901,7 +901,7 @@ def test_dictated_arms_are_heard():
 
 
 def repelling(X, Y):
-    """Symmetric, with ones on the diagonal and -.9 elsewhere: no covariance of three points."""
+    """Evaluate a symmetric function with ones on the diagonal and -0.9 elsewhere, which is no covariance of three points."""
     return torch.where((X.unsqueeze(-2) == Y.unsqueeze(-3)).all(-1), 1.0, -0.9).double()
 
 

@@ -26,7 +26,7 @@ ROOTS = {"eigh": 1e-9, "cholesky": 1e-7}
 KERNELS = [RBF(20.0), Matern(0.5, 0.5), Linear()]
 each_root = pytest.mark.parametrize("root", ROOTS)
 each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-PAIR = torch.tensor([[1.0, 0.0], [0.5, math.sqrt(0.75)]], dtype=torch.float64)  # k = 1 and .5
+PAIR = torch.tensor([[1.0, 0.0], [0.5, math.sqrt(0.75)]], dtype=torch.float64)  # k = 1 and 0.5
 
 
 @pytest.fixture(autouse=True, params=[True, False], ids=["one by one", "at once"])
@@ -717,7 +717,7 @@ def test_float32_is_computed_in_float64():
 
 
 def repelling(X, Y):
-    """Symmetric, with ones on the diagonal and -.9 elsewhere: no covariance of three points."""
+    """Evaluate a symmetric function with ones on the diagonal and -0.9 elsewhere, which is no covariance of three points."""
     return torch.where((X.unsqueeze(-2) == Y.unsqueeze(-3)).all(-1), 1.0, -0.9).double()
 
 

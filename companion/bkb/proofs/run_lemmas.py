@@ -210,7 +210,7 @@ class Own(Replay):
         return torch.cat([prior.unsqueeze(1), self.s2], 1)
 
     def shots(self) -> list[Snapshot]:
-        """Return a snapshot of each trial after ten rounds, for the statements about one dictionary."""
+        """Return snapshots of each trial at about ten evenly spaced rounds, which the statements about one dictionary need."""
         arms, totals = self.arms.expand(len(self.index), -1, -1), self._sums(self.reward)
         return [
             Snapshot(

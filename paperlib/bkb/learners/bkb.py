@@ -57,8 +57,10 @@ def inclusion_probability(n: Tensor, s2: Tensor, qbar: float, merge: str = "pull
         merge: "pulls" or "arms".
     """
     if merge == "arms":
+        # An arm's n rows together have the leverage score n s2, so that a well explored direction is never missed
+        # once qbar n s2 >= 1.
         return (qbar * n * s2).clamp(max=1.0)
-    p = (qbar * s2).clamp(max=1.0)
+    p = (qbar * s2).clamp(max=1.0)  # Algorithm 1, clipped at 1 (E3)
     # 1 - (1 - p)^n without cancellation. The result is 0 for n = 0, also where p = 1.
     return -torch.special.xlog1py(n, -p).expm1_()
 
@@ -123,6 +125,7 @@ class Sketched(KernelUCB):
     ) -> Any:
         """Return the state after a round, with the posterior in the span of the dictionary ``mask``; ``own``: see ``heard``."""
         rounds = state.tally.rounds + 1
+        # mu~_t and s2~_t of Section 3 for all arms, from which the next arm is chosen.
         found = self.fitted(arms, mask, pulls, state.tally, state.eigh, rounds, gram=state.gram)
         return self.heard(
             state,
@@ -221,6 +224,7 @@ class BKB(Sketched):
     @property
     def looks(self) -> bool:
         """True if a round waits for the device: capacity "auto" reads the largest dictionary's size, and ``eigh`` synchronizes."""
+        # Only the kernel is known here; ``root_of`` also chooses eigenvalues for a very small ridge.
         eigh = self.root == "eigh" or (
             self.root == "auto" and kernel_rank(self.kernel, 1) is not None
         )

@@ -88,6 +88,7 @@ class ContextualBKB(Sketched):
         """
         if state.tally.rounds == 0:
             return (draw.uniform("arm") * arms.shape[1]).long(), state
+        # The arms are new, so that their posterior is computed here and not at the end of the last round.
         mu, s2 = self.predict(state, arms, arms)
         bound = torch.addcmul(mu, self.confidence.radius(state.tally).unsqueeze(1), s2.sqrt())
         return argmax_first_arm(bound), state
@@ -100,6 +101,7 @@ class ContextualBKB(Sketched):
         Every pull, including the new one, is kept with probability min(1, qbar s2_t).
         """
         x = take_points(arms, arm.unsqueeze(1))
+        # s2_t of the new pull comes from the dictionary before this round, as in Algorithm 1.
         played = self.predict(state, arms, x)[1].squeeze(1)
         points, rewards = state.points.append(x.squeeze(1)), state.rewards.append(reward)
         t = points.n
@@ -115,6 +117,7 @@ class ContextualBKB(Sketched):
         new = state._replace(points=points, rewards=rewards, kept=Rows.of(kept), tally=tally)
         found = self._fit(new, points.view)
         return new._replace(
+            # The next round samples with these variances.
             widths=Rows.of(found.s2),
             # Each pull is a separate point here, so that n = 1.
             tally=self.confidence.add(tally, played, found.s2.sum(1)),

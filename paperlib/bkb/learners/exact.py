@@ -59,6 +59,7 @@ class _Exact(KernelUCB):
 
     def on_unique(self, pulls: PullCounts, arms: Tensor, at: Tensor, rounds: int) -> Posterior:
         """Return the posterior from the unique pulled arms and their pull counts; O(A U^2)."""
+        # n pulls of an arm with mean reward y give the same posterior as one pull of y with noise variance lambda / n.
         pulled = list_pulled_arms(pulls.n, rounds)
         count, total = (x.gather(1, pulled.index) * pulled.valid for x in pulls)
         return exact_posterior(
@@ -156,6 +157,7 @@ class ExactGPUCB(_Exact):
                 torch.where(n == 0, unit / variance.sqrt(), step),
                 torch.where(n == 0, fresh, g),
             )
+        # c = K_XP g, in two parts because the slots are stored in two tensors.
         full = state.cross.shape[1]
         c = row_times_matrix(g[:, full:], state.last)
         c = c + row_times_matrix(g[:, :full], state.cross) if full else c
@@ -170,6 +172,7 @@ class ExactGPUCB(_Exact):
 
     def _placed(self, state: ExactState, arms: Tensor, at: Tensor) -> tuple[ExactState, Tensor]:
         """Return the state with a slot for each trial's arm, and the index of the slot, R x 1. ``at``: R x 1."""
+        # An arm that was pulled before keeps its slot; a new one gets the first free slot of the last block.
         here, full, slots = state.order == at, state.cross.shape[1], state.last.shape[1]
         known = here.any(1, keepdim=True)
         slot = (here * torch.arange(here.shape[1], device=here.device)).sum(1, keepdim=True)

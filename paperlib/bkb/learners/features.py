@@ -111,6 +111,7 @@ class CBRAP(_Features):
 
     def features(self, arms: Tensor, draw: Draw) -> Tensor:
         """Return X G, where G (d x m) has entries N(0, 1 / m) and is drawn once."""
+        # Variance 1 / m preserves inner products in expectation.
         G = draw.normal("projection", arms.shape[2], self.size) / math.sqrt(self.size)
         return (arms @ G).mT.contiguous()
 

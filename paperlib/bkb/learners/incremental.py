@@ -68,9 +68,11 @@ class IncrementalBKB(Sketched):
         # Comparing one fixed uniform with a decreasing p keeps a pull with probability p_{t+1} / p_t.
         own = draw.uniform("dictionary").unsqueeze(1)
         coin = state.coin.scatter_reduce(1, arm.unsqueeze(1), own, "amin")
+        # An arm is in the dictionary if any of its pulls is, which its smallest uniform decides.
         mask = coin < (self.qbar * state.s2).clamp(max=1.0)
         if state.tally.rounds == 0:  # S_1 = {x_1}
             mask = coin < GONE
+        # The uniform of a pull that has left is forgotten, because the pull must not return.
         return mask, torch.where(mask, coin, GONE)
 
     def update(

@@ -140,7 +140,9 @@ class LazyBKB(Sketched):
         inverse, mu, s2 = add_observation(state.Z, state.inverse, state.mu, state.s2, arm, reward)
         new = state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, inverse=inverse, spent=spent)
         rows = marked_trials(expired)
+        # Only the expired trials sample and refit, O(A M^2) each; the others keep the rank-one update.
         if len(rows):
+            # As in BKB, the probabilities use the variance before the new reward.
             mask = state.mask.index_put((rows,), self.sampled(state, pulls, draw, rows))
             new = self._renewed(new._replace(mask=mask), arms, rows)
             # The criterion compares later variances with the variance of this new dictionary.

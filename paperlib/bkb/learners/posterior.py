@@ -97,6 +97,7 @@ def inverse_square_root(
         eigh: True for eigenvalues, False for Cholesky.
         most: rank of the kernel, None for infinite.
     """
+    # Rows and columns of unused slots are set to 0; their diagonal is set to kappa2 below.
     used = members.valid.to(gram.dtype)
     K, kappa2 = gram * used.unsqueeze(1) * used.unsqueeze(2), kappa2.unsqueeze(1)
     if eigh:
@@ -190,7 +191,8 @@ def fit_sketch(
         )
     members, pulled = list_members(mask, slots), list_pulled_arms(n, rounds, looks)
     most = kernel_rank(kernel, arms.shape[2])
-    if at is None and arms.shape[1] <= chunk:  # K_SX holds K_SS, and Z holds Z_P
+    # If the posterior is needed at the arms and they fit into one chunk, K_SX contains K_SS, and Z contains Z_P.
+    if at is None and arms.shape[1] <= chunk:
         if gram is None:
             K_SX = kernel(take_points(arms, members.index), arms)
         else:
@@ -301,7 +303,7 @@ def fit_sketch_by_trial(
         S, P = inside[i].nonzero()[0][:M], pulls[i].nonzero()[0]
         count, total = pulls[i, P], sums[i, P]
         own = lambda x: x[i : i + 1] if len(x) > 1 else x
-        if at is None and points.shape[1] <= chunk:  # K_SX holds K_SS, and Z holds Z_P
+        if at is None and points.shape[1] <= chunk:  # K_SX contains K_SS, and Z contains Z_P.
             K_SX = K(own(arms)[:, S], own(arms)) if gram is None else own(gram)[0].take(S, 0)
             B, failed[i] = inverse_square_root_of_one(
                 K_SX.take(S, 1), kappa2[i % len(kappa2)], eigh, most
@@ -444,6 +446,7 @@ def refit_features(
 
     ``n``, ``ysum``: R x A.
     """
+    # V = Z diag(n) Z^T + lambda I; mu solves the ridge regression with the sums of rewards.
     V = (Z * n.unsqueeze(1)) @ Z.mT
     V.diagonal(dim1=1, dim2=2).add_(ridge)
     C, info = torch.linalg.cholesky_ex(V)

@@ -81,6 +81,7 @@ class SOFUL(KernelUCB):
         """Append the pulled arm to the sketch, shrink it to m rows, and refit with V~. ``arm``, ``reward``: R."""
         lam, m = self.confidence.lam, state.sketch.shape[1]
         x = take_arm(arms, arm)
+        # The sketch has m rows; with the new arm it has m + 1, and an SVD reduces it to m again.
         rows = torch.cat([state.sketch, x.unsqueeze(1)], 1)
         _, sigma, V = torch.linalg.svd(rows, full_matrices=False)
         square = sigma.square()
@@ -116,5 +117,6 @@ class SOFUL(KernelUCB):
         """
         c, lost = self.confidence, state.rho / self.confidence.lam
         L, dim = math.log(1 / c.delta), state.sketch.shape[2]
+        # ln det V <= ln det V~ + d ln(1 + rho / lambda) bounds the determinant of the exact covariance.
         width = (state.log_det + 2 * L + dim * lost.log1p()).sqrt() * (1 + lost).sqrt()
         return c.scale * (c.noise * width + c.norm_bound * math.sqrt(c.lam) * (1 + lost))

@@ -64,6 +64,7 @@ def argmax_first_arm(bound: linalg.Array, copies: Tensor | None = None) -> linal
         bound: R x A.
         copies: see ``find_duplicates``.
     """
+    # Every copy of an arm gets the bound of the first copy, so that the first copy wins.
     if copies is not None:
         bound = linalg.as_tensors(bound)[0].gather(1, copies.expand(len(bound), -1))
     return linalg.argmax_first(bound)
@@ -96,6 +97,7 @@ class KernelUCB:
         ridge that is as small as the rounding error of the kernel.
         """
         check_arms(context, action)
+        # Kernel and ridge depend on the arms alone, so that they are not checked again with a pull or a reward.
         if action is None and feedback is None:
             check_kernel(self.kernel, context)
             lam, kappa2 = self.confidence.lam, self.kernel.diag(context)

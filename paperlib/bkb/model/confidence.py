@@ -138,6 +138,7 @@ class Confidence:
         """Return the sums after one more round. ``played``: s2_{t-1}(x_t), R; ``effective``: sum_i n_i s2_t(x_i), R."""
         # The variance of the first arm is the prior's k / lambda, which no sketch inflates.
         alpha = self.alpha if tally.rounds else 1.0
+        # ln det grows by ln(1 + s2_{t-1}(x_t)) per pull (matrix determinant lemma).
         information = tally.information + played.log1p()
         inflated = tally.inflated + (alpha * played).log1p()
         return RoundSums(information, inflated, effective, tally.kappa2, tally.rounds + 1)
@@ -169,6 +170,7 @@ class Confidence:
 
     def gamma_at(self, t: int) -> float:
         """Return the bound of the first pair at or after t, which also holds at t because gamma_t grows with t."""
+        # The pairs need not contain every t, because they are computed for a few horizons only.
         at = bisect.bisect_left([pair[0] for pair in self.gamma], t)
         if at == len(self.gamma):
             raise ValueError(

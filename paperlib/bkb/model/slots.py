@@ -43,6 +43,7 @@ def list_members(members: Tensor, slots: int | None = None) -> Slots:
         index = np.zeros(valid.shape, np.int64)
         index[valid] = arms
         return Slots(*as_tensors(index, valid, np.zeros(len(inside), bool)))
+    # The running count of a member is its slot, numbered from 1.
     place = members.cumsum(1)
     count = place[:, -1:]
     if slots is None:

@@ -123,6 +123,7 @@ def theorem_3_1_accuracy(
         qbar: the learner's oversampling; if it is below the theory's, the check has a remark.
         diagonal: k(x_i, x_i) of the arms.
     """
+    # A round in which every pull is kept cannot test the theorem, because s2~ = s2 there.
     horizon, without = int(trace.rounds[-1]), int((trace["left out"] > 0).sum())
     exact = exact_horizon(qbar, diagonal, confidence.lam)
     return theorem_3_1_accuracy.statement.check(

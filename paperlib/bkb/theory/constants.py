@@ -50,6 +50,7 @@ def qbar_tight(horizon: float, delta: float, eps: float = 0.5, dimension: int = 
     horizon = check_positive("horizon", horizon)
     delta = check_open_interval("delta", delta)
     dimension = check_in("dimension", dimension, (2, 4))
+    # sum_{t <= T} c t = c T (T + 1) / 2, the union bound over the rounds.
     inside = dimension * horizon * (horizon + 1) / (2 * delta)
     return 2 * inflation(eps) * (1 + eps / 3) / eps**2 * math.log(inside)
 
@@ -123,6 +124,7 @@ def regret_printed(confidence: Confidence, kappa2: float, horizon: float, effect
     The bound is false for small lambda (E11). ``effective``: d_eff(T), a number or an array.
     """
     xi, F, lam = confidence.noise, confidence.norm_bound, confidence.lam
+    # As in the radius, the logarithm is clamped at 0, because it is negative for kappa2 T < 1.
     D = effective * max(math.log(kappa2 * horizon), 0.0)
     total = xi * D + math.sqrt(lam) * F * D**0.5 + xi * math.log(1 / confidence.delta)
     return 2 * (2 * confidence.alpha) ** 1.5 * math.sqrt(horizon) * total
