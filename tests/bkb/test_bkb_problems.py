@@ -153,9 +153,8 @@ def test_warm_f_is_best_where_the_warm_start_does_not_look():
     torch.testing.assert_close(instance.means[good], plain.means[good])
     assert not bool((instance.means[~good] - plain.means[~good]).abs().amax(1).lt(1e-6).any())
     with pytest.raises(ValueError, match="norm=.*allowed"):
-        instance_of(
-            replace(problem, arms=21, norm=0.1), 1
-        )  # |f| <= 0.1, so that no lead of 0.3 exists
+        # |f| <= 0.1, so that no lead of 0.3 exists.
+        instance_of(replace(problem, arms=21, norm=0.1), 1)
 
 
 class _Renamed:

@@ -74,9 +74,8 @@ def test_watched_rounds_suffice(horizon, warm):
 
 def test_stuck_trials_lose_ten_times_the_exact_mean():
     t = np.arange(1, 301)
-    exact = trace(
-        [0.02 * t, np.minimum(t, 200.0)]
-    )  # 0.02 and 0 per round at the end, so that the mean is 0.01
+    # The regret grows by 0.02 and 0 per round at the end, so that the mean is 0.01.
+    exact = trace([0.02 * t, np.minimum(t, 200.0)])
     assert late_loss(exact).tolist() == pytest.approx([0.02, 0.0])
     assert late_loss(exact, 200).tolist() == pytest.approx([0.02, 0.5]) and late_loss(exact, 300)[
         1

@@ -13,13 +13,8 @@ from paperlib import stats
 from paperlib.bkb.theory.constants import size_expected
 from paperlib.core.trace import Trace
 
-ALPHAS = (
-    1.1,
-    1.5,
-    2.0,
-    3.0,
-    5.0,
-)  # factors by which a sketched variance may differ from the exact one
+# Factors by which a sketched variance may differ from the exact one.
+ALPHAS = (1.1, 1.5, 2.0, 3.0, 5.0)
 
 
 def accuracy(ratio: np.ndarray) -> dict[str, list[float]]:

@@ -317,9 +317,8 @@ def sampled(run: Own, coins: Tensor, qbar: float) -> Check:
         qbar: oversampling of the learner, which must draw one Bernoulli sample per pull.
     """
     p = (qbar * run.variance[:, :-1]).clamp(max=1)
-    p = torch.cat(
-        [torch.ones_like(p[:, :1]), p[:, 1:]], 1
-    )  # S_1 = {x_1}: the first arm is always kept
+    # S_1 = {x_1}: the first arm is always kept.
+    p = torch.cat([torch.ones_like(p[:, :1]), p[:, 1:]], 1)
     wrong = (coins < 1 - (1 - p) ** run.counts) != run.mask
     return sampled.statement.check(
         "arms in S_{t+1} without their coin, or with it outside, <= 0",
@@ -479,9 +478,8 @@ def worst_of_gaussian(kernel: RBF, arms: Tensor, ridge: float, horizon: int) -> 
     points = arms.reshape(arms.shape[-2:])
     middle = (points.amax(0) + points.amin(0)) / 2
     d = points.shape[1]
-    stretched = (points - middle) * points.new_tensor(
-        kernel.gammas(d)
-    ).sqrt()  # scaled so that gamma = 1
+    # In these coordinates the kernel has gamma = 1.
+    stretched = (points - middle) * points.new_tensor(kernel.gammas(d)).sqrt()
     mean, scaled = 2 * float(stretched.square().sum(1).max()), horizon / ridge
     best = horizon * math.log1p(1 / ridge)  # bound from the diagonal of K_T alone
     degree = 1

@@ -30,11 +30,8 @@ from .ucb import entry_of_arm
 
 CHUNK = 2**15  # number of arms that are embedded at a time
 ROOTS = ("auto", "cholesky", "eigh")
-JITTERS = (
-    1e-12,
-    1e-10,
-    1e-8,
-)  # multiples of kappa2 added to K_SS; the first that lets it factor is used
+# Multiples of kappa2 that are added to K_SS. The first one with which it factors is used.
+JITTERS = (1e-12, 1e-10, 1e-8)
 TINY = 1e-300  # Variances stay above 0, because ratios of variances are computed.
 REFRESH = 256  # number of rounds after which learners recompute quantities that they update
 
@@ -45,9 +42,7 @@ class SketchedFit(NamedTuple):
     mu: Tensor  # R x A
     s2: Tensor  # R x A, DTC: resid / lambda + sor
     sor: Tensor  # R x A, subset of regressors
-    resid: (
-        Tensor  # R x A, k(x, x) - ||z||^2, the part of k(x, x) outside the span of the dictionary
-    )
+    resid: Tensor  # R x A, k(x, x) - ||z||^2, the part outside the span of the dictionary
     log_det: Tensor  # R, ln det V - M ln lambda
     size: Tensor  # R, arms in the dictionary
     overflow: Tensor  # R bool
@@ -434,9 +429,7 @@ class RegressionState(NamedTuple):
     copies: Tensor | None  # 1 or R x A, first equal arm
     mask: Tensor | None = None  # R x A bool, the dictionary (FixedDictionary)
     failed: Tensor | None = None  # R bool, K_SS had no Cholesky factor (FixedDictionary)
-    eigh: bool = (
-        False  # whether the square root of K_SS is computed by eigenvalues (FixedDictionary)
-    )
+    eigh: bool = False  # whether the root of K_SS is by eigenvalues (FixedDictionary)
 
 
 def refit_features(

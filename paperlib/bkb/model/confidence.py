@@ -24,9 +24,7 @@ class RoundSums(NamedTuple):
     """Sums over t rounds that the radius rules need; every state of the package has one."""
 
     information: Tensor  # R, sum_{s <= t} ln(1 + s2_{s-1}(x_s)); for the exact posterior ln det(I + K_t / lambda)
-    inflated: (
-        Tensor  # R, the same sum with alpha s2_{s-1}, except for s = 1, where s2 is known exactly
-    )
+    inflated: Tensor  # R, the same sum with alpha s2_{s-1}, except for s = 1, where s2 is exact
     effective: Tensor  # R, sum_i n_i s2_t(x_i); for the exact posterior the effective dimension
     kappa2: Tensor  # 1 or R, largest k(x, x) among the arms
     rounds: int  # t

@@ -13,9 +13,8 @@ from torch.nn.functional import embedding, pad
 
 from ...core.linalg import Rows, as_tensors
 
-UNIT = (
-    8  # On a GPU the number of slots is a multiple of this, so that the allocator can reuse memory.
-)
+# On a GPU the number of slots is a multiple of this, so that the allocator can reuse memory.
+UNIT = 8
 
 
 class Slots(NamedTuple):
@@ -23,9 +22,8 @@ class Slots(NamedTuple):
 
     index: Tensor  # R x M, arms; 0 in unused slots
     valid: Tensor  # R x M bool
-    overflow: (
-        Tensor  # R bool: more members than slots; the members with the largest indices are left out
-    )
+    # R bool: more members than slots; the members with the largest indices are left out.
+    overflow: Tensor
 
 
 def list_members(members: Tensor, slots: int | None = None) -> Slots:
