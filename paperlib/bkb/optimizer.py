@@ -62,7 +62,7 @@ class FixedDictionaryUpdates:
 class PendingVariance:
     """Variance as if the pending arms had been observed, also outside the dictionary, O(A (M + b)) each for a batch of b.
 
-    An update in the span of the dictionary alone would leave an arm outside of it as uncertain as before, so that it
+    An update in the span of the dictionary alone would leave an arm outside of it as uncertain as before. Such an arm
     would be proposed again. Therefore the sketched posterior is treated as a Gaussian process with the covariance
     k(x, x') - z^T z' + lambda z^T V^{-1} z'.
     """

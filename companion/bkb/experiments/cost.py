@@ -30,6 +30,7 @@ def large_run(arms: int, rounds: int) -> dict[str, float]:
         RuntimeError: the process failed.
     """
     command = [sys.executable, "-m", "companion.bkb.experiments.cost", str(arms), str(rounds)]
+    # A separate process has its own peak memory, and the lock keeps other work from disturbing the times.
     with exclusive_lock():
         one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
         done = subprocess.run(command, capture_output=True, text=True, env=one_thread)

@@ -49,6 +49,7 @@ def expected_share(trace: Trace, qbar: float, eps: float = 0.5) -> np.ndarray:
     Raises:
         ValueError: a trial has no such round.
     """
+    # The bound of round t needs d_eff(t - 1), so that round t - 1 must be recorded, too.
     after = np.flatnonzero(np.diff(trace.rounds) == 1) + 1
     bound = size_expected(trace["dimension"][:, after - 1], qbar, eps)
     informs = bound < trace.rounds[after]
@@ -139,6 +140,7 @@ def crossover(first: np.ndarray, other: np.ndarray) -> int | None:
     T = min(first.shape[1], other.shape[1])
     behind = np.cumsum(first[:, :T] - other[:, :T], axis=1)
     behind = np.concatenate([np.zeros((len(behind), 1)), behind], axis=1)
+    # Reversed, argmax finds the last round with the largest lag.
     starts = T - behind[:, ::-1].argmax(1)
     # A crossover in the last tenth of the rounds could be chance.
     middle = np.median(np.where(starts < 0.9 * T, starts + 1.0, np.inf))

@@ -2,8 +2,8 @@
 
 The paper has no regret experiment, so that we chose all of them. Each problem comes with the factor on the confidence
 radius that its figures use, if this factor is not 1. Learners take F and xi from the problem, lambda = xi^2 and delta = 0.1.
-There are three experiments: BKB compared with exact GP-UCB and with the approximations that the paper warns of; learners after
-a warm start on half of the arms; and real data sets as arms.
+There are three experiments. The first compares BKB with exact GP-UCB and with the approximations that the paper warns of. In
+the second the learners continue after a warm start on half of the arms. The third has real data sets as arms.
 Letters: R trials, T rounds.
 """
 
@@ -97,7 +97,7 @@ SKETCHES = {sketch_name(qbar, merge): (qbar, merge) for merge in MERGES for qbar
 
 
 def parity_learners(problem: RKHS, scale: float = 1.0) -> dict[str, Learner]:
-    """Return exact GP-UCB, BKB for all qbar and both ways of sampling, the approximations named in the paper, and uniform play.
+    """Return exact GP-UCB, BKB for all qbar and both ways of sampling, approximations of the posterior, and uniform play.
 
     The paper names these approximations, or warns of them.
     """

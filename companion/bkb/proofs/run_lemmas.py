@@ -96,6 +96,7 @@ class Replay:
         covariance = self.gram.expand(R, -1, -1).clone()
         found = [self.diagonal.expand(R, -1)]
         for t in range(T):
+            # One observation of x_t subtracts k_t(., x_t) k_t(., x_t)^T / (k_t(x_t, x_t) + lambda) from the covariance k_t.
             row = covariance[torch.arange(R), self.index[:, t]]
             row = row / (row.gather(1, self.index[:, t : t + 1]) + self.ridge).sqrt()
             covariance.baddbmm_(row.unsqueeze(2), row.unsqueeze(1), alpha=-1.0)
@@ -165,6 +166,7 @@ class Replay:
 
     def norm(self, rounds: Sequence[int]) -> Tensor:
         """Return ||K_t|| for the given rounds, R x len(rounds)."""
+        # diag(n)^{1/2} K diag(n)^{1/2} of the arms has the same nonzero eigenvalues as K_t of the pulls.
         root = self.counts[:, [t - 1 for t in rounds]].sqrt()
         weighted = self.gram.unsqueeze(1) * root.unsqueeze(2) * root.unsqueeze(3)
         return torch.linalg.eigvalsh(weighted)[..., -1]
@@ -247,9 +249,10 @@ def radius_of(run: Own) -> Tensor:
         return c.scale * (c.noise * torch.sqrt(run.log_det + 2 * L) + bias)
     sketched = (1 + 1 / math.sqrt(1 - c.eps)) * bias
     if c.rule == "paper":
+        # Theorem 4.1 as printed; the logarithm is clamped, because it is negative before kappa2 t = 1.
         inside = c.alpha * (run.kappa2 * t).log().clamp(min=0) * run.effective + L
         return c.scale * (2 * c.noise * inside.sqrt() + sketched)
-    if c.rule == "corrected":
+    if c.rule == "corrected":  # Appendix D.1 with lambda kept in the logarithm (E9)
         inside = c.alpha * (1 + (run.kappa2 * t / run.ridge).log1p()) * run.effective + 2 * L
     else:  # online: s2 <= alpha s2~, except in the first round, whose variance is the prior variance
         inflated = torch.cat([run.played[:, :1], c.alpha * run.played[:, 1:]], 1)
@@ -407,6 +410,7 @@ def _relax(
         best = min(best, 0.5 * float(log_det) + slack)
         if slack <= gap or 0.5 * float(log_det) >= best:
             break
+        # The multiplicative update moves weight to arms with large variance and keeps the sum T.
         n = n * s2 * (horizon / total)
     return best, n
 
@@ -465,7 +469,7 @@ def worst_of_gaussian(kernel: RBF, arms: Tensor, ridge: float, horizon: int) -> 
 
     The bound is O(ln(T)^{d + 1}). The terms below degree j of the Taylor series of exp(2 gamma <x, y>) span
     D = C(j - 1 + d, d) features. The rest of k(x, x) = 1 is at most P(N >= j), where N is Poisson with mean
-    2 gamma rho^2 and rho is the arms' largest distance from their center; each dimension is scaled by its gamma.
+    2 gamma rho^2. Here rho is the arms' largest distance from their center, and each dimension is scaled by its gamma.
     Because ln det is concave and grows with K, ln det <= D ln(1 + T / (lambda D)) + (T / lambda) P(N >= j). The function
     returns the smallest such bound over j.
 
@@ -480,6 +484,7 @@ def worst_of_gaussian(kernel: RBF, arms: Tensor, ridge: float, horizon: int) -> 
     d = points.shape[1]
     # In these coordinates the kernel has gamma = 1.
     stretched = (points - middle) * points.new_tensor(kernel.gammas(d)).sqrt()
+    # mean is 2 gamma rho^2, the Poisson mean, and scaled is T / lambda.
     mean, scaled = 2 * float(stretched.square().sum(1).max()), horizon / ridge
     best = horizon * math.log1p(1 / ridge)  # bound from the diagonal of K_T alone
     degree = 1
@@ -532,6 +537,7 @@ def log_determinant(run: Replay, log_det: Tensor | None = None) -> Check:
 @statement("Proposition B.1", f"{PAPER}, Proposition B.1, for all arms")
 def proposition_b1(run: Replay) -> Check:
     """For every x: s2_{t-1}(x) / (1 + s2_{t-1}(x_t)) <= s2_t(x) <= s2_{t-1}(x); the paper states it for the newest arm, uses it for all (E6)."""
+    # The left inequality follows from Sherman-Morrison and Cauchy-Schwarz, for every arm.
     before, after = run.variance[:, :-1], run.variance[:, 1:]
     return proposition_b1.statement.check(
         "s2_{t-1}(x) / (1 + s2_{t-1}(x_t)) <= s2_t(x) <= s2_{t-1}(x)",
@@ -608,6 +614,7 @@ def information(run: Replay, gains: Sequence[Gain]) -> Check:
 @statement("Section 3.2, least variance", f"{PAPER}, Theorem 3.1; ours")
 def least_variance(run: Replay) -> Check:
     """s2_t(x) >= k(x, x) / (kappa2 t + lambda) for every x, by Cauchy-Schwarz; no variance is small in early rounds."""
+    # phi^T A_t^{-1} phi >= ||phi||^4 / (phi^T A_t phi), and phi^T A_t phi <= ||phi||^2 (kappa2 t + lambda).
     time = torch.arange(run.variance.shape[1], dtype=torch.float64).view(1, -1, 1)
     least = run.diagonal.unsqueeze(1) / (run.kappa2 * time + run.ridge)
     return least_variance.statement.check(

@@ -58,6 +58,7 @@ class Snapshot:
     @cached_property
     def projection(self) -> Tensor:
         """P, r x r."""
+        # The right singular vectors of the dictionary's rows with nonzero singular values span the rows.
         _, values, right = torch.linalg.svd(self.features[self.mask], full_matrices=False)
         basis = right[values > SPAN * values.max()] if len(values) else right
         return basis.mT @ basis
@@ -125,6 +126,7 @@ class Snapshot:
     @cached_property
     def accuracy(self) -> float:
         """e = ||A^{-1/2} Phi^T (W - I) Phi A^{-1/2}|| with W = diag(q / p); the dictionary is e-accurate."""
+        # W reweights the kept pulls by 1 / p, so that its expectation given the past is the identity.
         weight = torch.where(self.kept > 0, self.kept / self.probability.clamp(min=1e-300), 0.0)
         factor = torch.linalg.cholesky(self.exact)
         half = torch.linalg.solve_triangular(factor, self.features.mT, upper=False)
@@ -190,6 +192,7 @@ def sketched_variance(shot: Snapshot) -> Check:
     Therefore s2~ is neither an upper nor a lower bound on s2 in general.
     """
     claimed, prior = shot.claimed, shot.diagonal / shot.ridge
+    # Arms whose features are orthogonal to the span of the dictionary, up to rounding.
     beside = (shot.features @ shot.projection).square().sum(1) <= 1e-14 * shot.diagonal
     pairs = [
         (claimed[shot.mask], shot.exact_s2[shot.mask]),
@@ -242,6 +245,7 @@ def _accurate(function: Callable, formula: str, shot: Snapshot, *held: Any, **mo
 @statement("Lemma C.1", f"{PAPER}, Lemma C.1, without the minimum")
 def lemma_c1(shot: Snapshot) -> Check:
     """A / a <= A~ <= a A with a = (1 + e) / (1 - e), e the accuracy, by generalized eigenvalues; the paper's min{s2~, 1} is false (E5)."""
+    # Generalized eigenvalues of the pair (A~, A): all of them are between 1 / a and a.
     factor = torch.linalg.cholesky(shot.exact)
     half = torch.linalg.solve_triangular(factor, shot.sketched, upper=False)
     values = torch.linalg.eigvalsh(torch.linalg.solve_triangular(factor, half.mT, upper=False))
@@ -258,6 +262,7 @@ def lemma_c1(shot: Snapshot) -> Check:
 @statement("Corollary 4.2", f"{PAPER}, Corollary 4.2")
 def corollary_4_2(shot: Snapshot) -> Check:
     """s2 / a <= s2~ <= a s2 for every arm, with a = (1 + e) / (1 - e) and e the accuracy."""
+    # Arms with k(x, x) = 0 have the variance 0 in both posteriors, and therefore no ratio.
     seen = shot.diagonal > 1e-12 * shot.diagonal.max()
     ratio = shot.claimed[seen] / shot.exact_s2[seen]
     return _accurate(
@@ -273,6 +278,7 @@ def corollary_4_2(shot: Snapshot) -> Check:
 @statement("Proposition D.3", f"{PAPER}, Proposition D.3")
 def proposition_d3(shot: Snapshot) -> Check:
     """The part of the pulls outside the span is small: the largest eigenvalue of Phi (I - P) Phi^T is at most lambda / (1 - e)."""
+    # The largest eigenvalue of B B^T is the squared spectral norm of B = diag(n)^{1/2} Phi (I - P).
     rest = shot.n.sqrt().unsqueeze(1) * (shot.features - shot.features @ shot.projection)
     return _accurate(
         proposition_d3,

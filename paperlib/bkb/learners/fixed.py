@@ -24,8 +24,8 @@ class FixedDictionary(Sketched):
     Attributes:
         kernel, confidence, root: as for ``BKB``.
         size: M, number of inducing arms.
-        variance: "dtc" over-explores outside the span of the dictionary, because its variance stays large there; "sor"
-            never explores there, because its variance is 0 in those directions.
+        variance: "dtc" or "sor". DTC over-explores outside the span of the dictionary, because its variance stays large
+            there. SoR never explores there, because its variance is 0 in those directions.
 
     Raises:
         ValueError: a value out of range.

@@ -25,8 +25,8 @@ GONE = 1.0  # marks an arm outside the dictionary; larger than the uniform of an
 class IncrementalBKB(Sketched):
     """BKB whose dictionary is thinned: a pull that is in it stays with probability p_{t+1} / p_t.
 
-    A pull that has left the dictionary never returns. BKB, in contrast, draws all Bernoulli samples again in each round,
-    so that an arm may be missing in one round and present in the next.
+    A pull that has left the dictionary never returns. BKB, in contrast, draws all Bernoulli samples again in each round.
+    Therefore an arm may be missing from its dictionary in one round and present in the next.
     Departure: p_t is the smallest min(1, qbar s2) since the pull, because the sketched variance may rise again.
 
     Attributes:

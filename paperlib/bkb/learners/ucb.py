@@ -93,8 +93,8 @@ class KernelUCB:
     def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
         """Raise ValueError for invalid arms, rewards, kernel values or ridge.
 
-        Invalid are arms or rewards that are not finite, an unknown arm, a function that is no kernel on the arms, and a
-        ridge that is as small as the rounding error of the kernel.
+        Arms and rewards must be finite, and a pulled arm must be one of the arms. The kernel must be a covariance on the
+        arms. The ridge must be at least 1e-12 times the largest k(x, x), because a smaller one is lost in rounding.
         """
         check_arms(context, action)
         # Kernel and ridge depend on the arms alone, so that they are not checked again with a pull or a reward.

@@ -66,7 +66,7 @@ class Confidence:
     corrected    xi sqrt(alpha (1 + ln(1 + kappa2 t / lambda)) Sig + 2 L) + c sqrt(...)  valid on Theorem 3.1's event
     online       xi sqrt(sum ln(1 + alpha s2_{s-1}(x_s)) + 2 L) + c sqrt(lambda) F       valid there, the tightest
     practical    xi sqrt(sum ln(1 + s2_{s-1}(x_s)) + 2 L) + sqrt(lambda) F               valid for the exact posterior
-    reference    xi sqrt(Sig ln t + L) + sqrt(lambda) F                                  what the authors' code uses
+    reference    xi sqrt(Sig ln t + L) + sqrt(lambda) F                                  used by the authors' code
     gamma        xi sqrt(2 gamma_t + 2 L) + sqrt(lambda) F                               exact GP-UCB's worst case
     const        1                                                                       ablation
     ===========  ======================================================================  ==============================
@@ -80,7 +80,7 @@ class Confidence:
         delta: in (0, 1), failure probability.
         eps: in (0, 1), accuracy of the sketch.
         rule: name of a rule in the table above.
-        scale: multiplies the radius; 1 is the theory's radius, 0 is greedy, and smaller values than 1 are practical.
+        scale: practical factor on the radius; 1 is the theory's radius, 0 is greedy.
         gamma: for the rule ``gamma``: pairs (t, upper bound on gamma_t), t increasing.
 
     Raises:

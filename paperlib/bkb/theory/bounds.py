@@ -115,7 +115,7 @@ def theorem_3_1_accuracy(
 
     The check cannot fail while every pull is kept, because s2~ then equals s2. The input ``exact up to`` is the round up
     to which every pull must be kept. The input ``rounds with pulls left out`` counts the recorded rounds in which some
-    pull was not kept; the check is vacuous if there are none.
+    pull was not kept. If this number is 0, the check is vacuous.
 
     Args:
         trace: with "ratio", the worst ratio of all arms and rounds so far, and "left out", R x T'.

@@ -171,8 +171,8 @@ def informative_for_good(
 ) -> int | None:
     """Return the horizon from which ``bound(T) < trivial(T)`` holds permanently, or None if there is none up to ``cap``.
 
-    The search tries horizons that grow by a quarter, then bisects after the last failure. It must start from the last
-    failure, because the printed bound is also below the trivial bound for a few early rounds, where ln(kappa2 T) is small.
+    The search tries horizons that grow by a quarter, then bisects after the last failure. The first success does not
+    suffice, because the printed bound is also below the trivial bound in a few early rounds, where ln(kappa2 T) is small.
     """
     times = [1]
     while times[-1] < cap:
