@@ -182,7 +182,7 @@ class Optimizer(shared.Optimizer):
                 index, _ = self.learner.select(believed, arms, draw)
                 found.append(int(index))
                 believed = self._believed(hear, believed, arms, found[-1], draw)
-                # Before the first reward there is no variance to bound, so that the first arm ends the batch.
+                # Before the first reward arms are drawn at random, and the first one ends the batch.
                 if guaranteed and (
                     self.rounds == 0 or bool(believed.spent >= self.learner.threshold - 1)
                 ):
