@@ -3,6 +3,7 @@
 All claims were declared before any run, except for the following changes.
 
 After the run of the quick profile, and before the paper profile:
+
 - `C12.low` was added.
 - `C19` and `C20` compare means over rounds instead of medians, because medians do not see LazyBKB's samplings.
 - Exact GP-UCB got rank-one updates on the unique arms, and became the baseline of `C19` and `C20`. Therefore `C19.exact`,
@@ -11,6 +12,7 @@ After the run of the quick profile, and before the paper profile:
   and `C20.dense` required a factor of 20.
 
 After the run of the paper profile:
+
 - `C15` and `C22` use BKB instead of LazyBKB.
 - `C15` was split into the paper's statement and our addition.
 - `C14.expected` leaves out rounds whose bound is vacuous.
@@ -20,6 +22,7 @@ After the run of the paper profile:
 - Sources and caveats were corrected.
 
 Later, with all results of the paper profile known, the claims were compared with the text once more:
+
 - `C23` is new. It is a sentence of Section 5, and its threshold leaves no choice. Two results were known. Without a warm start,
   the regret with 50 features is 0.73 times the exact one, so that the claim fails. After a warm start, the regret with 20
   features is 19 times the exact one. `C24` and `C25` are new and reported.
