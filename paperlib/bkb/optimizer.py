@@ -142,8 +142,8 @@ class Optimizer(shared.Optimizer):
         Burdick, 2014). This leaves mean and radius unchanged and shrinks the variance. The dictionary
         stays fixed meanwhile, and is resampled once, when the rewards of the batch arrive.
 
-        While rewards are missing, the variance may be smaller than the variance for which the radius
-        is valid. The factor is at most 1 + sum_s s2(x_s) over the pending arms, with s2 at the last
+        The radius is valid for the variance after all rewards so far. While rewards are missing, the
+        variance may be smaller than this one. The factor is at most 1 + sum_s s2(x_s) over the pending arms, with s2 at the last
         dictionary, and regret bounds grow with it (Calandriello et al., 2020, Lemma 1). If k(x, x) is
         far above lambda, a single arm exceeds any threshold. In this case a batch within the bound
         holds one arm, and ``guaranteed`` ends the batch there.

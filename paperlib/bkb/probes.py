@@ -36,7 +36,7 @@ def noise(seen: Round) -> Tensor:
 
 
 def played_variance(seen: Round) -> Tensor:
-    """Return s2_t(x_{t+1}), the scaled variance with which the round's arm was chosen, R."""
+    """Return s2_t(x_{t+1}), the scaled variance of the round's arm when it was chosen, R."""
     return innermost_state(seen.before).s2.gather(1, seen.action.unsqueeze(1)).squeeze(1)
 
 
@@ -72,7 +72,7 @@ def radius(confidence: Confidence, seen: Round) -> Tensor:
 
 
 def own_radius(learner: Any, seen: Round) -> Tensor:
-    """Return beta_t as the learner computes it, R: the radius with which the round's arm was chosen."""
+    """Return beta_t as the learner computes it, R: the radius that chose the round's arm."""
     return learner.radius(innermost_state(seen.before))
 
 
@@ -194,7 +194,7 @@ def kept_pulls(qbar: float, seen: Round) -> Tensor:
     return torch.from_numpy(kept.sum(1)).to(after.n)
 
 
-# Final probes that record the quantities from which the multiplicities of a dictionary are drawn again.
+# Final probes that record the quantities behind the multiplicities of a dictionary, so that these can be drawn again.
 SHOT = {
     "n": StateField("n"),
     "mask": StateField("mask"),
@@ -299,7 +299,7 @@ class AccuracyProbes:
     Attributes:
         exact: the estimator that the others are compared with.
         estimators: estimators by name.
-        beyond: left end of an interval [beyond, 1] in which no arm is evaluated.
+        beyond: left end of an interval [beyond, 1] without evaluations.
     """
 
     exact: Estimator

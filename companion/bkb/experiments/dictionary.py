@@ -1,4 +1,4 @@
-"""Statistics over trials of the dictionary: its size, the accuracy of its variance, and the round from which it saves time.
+"""Statistics over trials of the dictionary: its size, the accuracy of its variance, and when it starts to save time.
 
 Source: Calandriello et al. (2019), Theorem 3.1 and Section 4.
 Letters: R trials, N timed trials, T rounds; d_eff effective dimension, m_t arms in the dictionary, U_t arms pulled so far.
@@ -13,7 +13,7 @@ from paperlib import stats
 from paperlib.bkb.theory.constants import size_expected
 from paperlib.core.trace import Trace
 
-# Factors by which a sketched variance may differ from the exact one.
+# Factors for the accuracy of a sketched variance relative to the exact one.
 ALPHAS = (1.1, 1.5, 2.0, 3.0, 5.0)
 
 
@@ -33,15 +33,15 @@ def accuracy(ratio: np.ndarray) -> dict[str, list[float]]:
 
 
 def falls(shares) -> int:
-    """Return the number of steps at which a sequence decreases."""
+    """Return the number of steps where a sequence decreases."""
     return int((np.diff(np.asarray(shares, float)) < 0).sum())
 
 
 def expected_share(trace: Trace, qbar: float, eps: float = 0.5) -> np.ndarray:
     """Return the mean ratio of the expected pulls in the dictionary to the bound alpha qbar d_eff(t - 1) + 1, R.
 
-    The mean is over the recorded rounds t for which round t - 1 is recorded, too, and the bound is below t. In other
-    rounds the bound is vacuous, because there are only t pulls.
+    The mean is over the recorded rounds t where round t - 1 is recorded, too, and the bound is below t. In other rounds
+    the bound is vacuous, because there are only t pulls.
 
     Args:
         trace: with "expected size" and "dimension", R x T' each.
@@ -62,7 +62,7 @@ def expected_share(trace: Trace, qbar: float, eps: float = 0.5) -> np.ndarray:
 
 
 def excess(size: np.ndarray, unique: np.ndarray, drawn: np.ndarray) -> int:
-    """Count the rounds of all trials in which the dictionary has more arms than were pulled, or than pulls were sampled.
+    """Count the rounds of all trials where the dictionary has more arms than were pulled, or than pulls were sampled.
 
     Args:
         size: arms in the dictionary, R x T.
@@ -91,7 +91,7 @@ def size_with_regret(traces: Sequence[Trace]) -> np.ndarray:
         traces: one trace per problem, with "dictionary".
 
     Raises:
-        ValueError: fewer than three problems, or a trial in which all dictionaries or all regrets are equal.
+        ValueError: fewer than three problems, or a trial where all dictionaries or all regrets are equal.
     """
     sizes, regrets = (
         np.stack([trace.last(name) for trace in traces], 1) for name in ("dictionary", "regret")
@@ -114,7 +114,7 @@ def while_small(size: np.ndarray, unique: np.ndarray) -> np.ndarray:
 
 
 def from_seven(size: np.ndarray) -> np.ndarray:
-    """Return the rounds from the first t after which t >= 7 m_t always holds. ``size``: m_t, T."""
+    """Return the rounds from the first t on such that t >= 7 m_t always holds afterwards. ``size``: m_t, T."""
     early = np.flatnonzero(np.arange(1, len(size) + 1) < 7 * size)
     return np.arange(early[-1] + 1 if len(early) else 0, len(size))
 

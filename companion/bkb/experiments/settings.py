@@ -43,7 +43,7 @@ SMOOTH_TO_ROUGH = {
 }
 # 500 arms in the unit square, factor 0.3.
 RKHS_2D = RKHS(500, 2, gamma=20.0, norm=3.0, noise=0.3)
-# 64 arms on a grid of [0, 1], on which the bounds are compared with runs.
+# 64 arms on a grid of [0, 1], used to compare the bounds with runs.
 REFERENCE = RKHS(64, 1, gamma=100.0, norm=3.0, noise=0.1, grid=True)
 
 

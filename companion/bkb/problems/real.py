@@ -23,7 +23,7 @@ from paperlib.core.streams import Draw
 from ...datasets import registry as datasets
 
 BUNDLED, FETCHED = ("diabetes", "digits"), ("abalone", "california_housing")
-PAIRS = 5000  # largest number of arms of which all pairwise distances are computed
+PAIRS = 5000  # largest number of arms whose pairwise distances are all computed
 
 
 @functools.cache

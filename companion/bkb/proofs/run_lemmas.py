@@ -192,7 +192,7 @@ class Own(Replay):
     s2: Tensor  # R x T x A
     information: Tensor  # R x T, the learner's sum of ln(1 + s2_{s-1}(x_s))
     effective_sum: Tensor  # R x T, the learner's sum of n s2_t
-    beta: Tensor  # R x T, radius with which the round's arm was chosen
+    beta: Tensor  # R x T, radius that chose the round's arm
     mask: Tensor | None = None  # R x T x A bool, the dictionary
 
     @classmethod
@@ -231,7 +231,7 @@ class Own(Replay):
 
 
 def coins(seed: int, trials: int, rounds: int, arms: int) -> Tensor:
-    """Return the uniforms from which a run sampled its dictionaries, R x T x A: functions of seed, trial and round."""
+    """Return the uniforms behind the sampled dictionaries of a run, R x T x A: functions of seed, trial and round."""
     streams = Streams(seed, range(trials))
     return torch.stack([streams.at(t).uniform("dictionary", arms) for t in range(rounds)], 1)
 
@@ -424,7 +424,7 @@ def upper(
         arms: A x d or 1 x A x d.
         ridge: lambda.
         horizons: values of T.
-        gap: difference between certificate and relaxation at which the updates stop; the bound holds wherever they stop.
+        gap: the updates stop at this difference between certificate and relaxation; the bound holds wherever they stop.
 
     Returns:
         T -> bound, ascending in T.

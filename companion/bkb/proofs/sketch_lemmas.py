@@ -24,7 +24,7 @@ from paperlib.core.trace import Trace
 from paperlib.maths.gp import Kernel
 
 SPAN = 1e-7  # Singular values of the dictionary's rows below this multiple of the largest are treated as rounding.
-JITTERED = 1e-6  # allowed relative error of quantities that a learner computes with a jittered K_SS
+JITTERED = 1e-6  # allowed relative error of learners' quantities that depend on a jittered K_SS
 JITTER = 1e-12  # multiple of kappa2 that learners add to K_SS
 
 
@@ -37,11 +37,11 @@ class Snapshot:
     n: Tensor  # A, pulls
     mask: Tensor  # A bool, the dictionary
     ridge: float  # lambda
-    s2: Tensor | None = None  # A, a learner's sketched variance
-    log_det: float | None = None  # a learner's ln det(A~ / lambda)
+    s2: Tensor | None = None  # A, the learner's sketched variance
+    log_det: float | None = None  # the learner's ln det(A~ / lambda)
     kept: Tensor | None = None  # A, number of kept pulls of each arm, for the accuracy
     probability: Tensor | None = None  # A, inclusion probability of each pull
-    mean: Tensor | None = None  # A, a learner's sketched mean
+    mean: Tensor | None = None  # A, the learner's sketched mean
     total: Tensor | None = None  # A, sums of rewards, for the mean
 
     @cached_property

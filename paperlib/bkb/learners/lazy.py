@@ -81,7 +81,7 @@ class LazyBKB(Sketched):
     Attributes:
         kernel, confidence, qbar, merge, variance, capacity, root: as for ``BKB``.
         threshold: C >= 1.
-        refresh: number of rounds after which the posterior is recomputed from the pull counts, to remove rounding drift.
+        refresh: number of rounds between recomputations of the posterior from the pull counts, which remove rounding drift.
 
     Raises:
         ValueError: a value out of range.

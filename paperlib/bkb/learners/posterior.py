@@ -30,10 +30,10 @@ from .ucb import entry_of_arm
 
 CHUNK = 2**15  # number of arms that are embedded at a time
 ROOTS = ("auto", "cholesky", "eigh")
-# Multiples of kappa2 that are added to K_SS. The first one with which it factors is used.
+# Multiples of kappa2 that are added to K_SS. The first one that lets it factor is used.
 JITTERS = (1e-12, 1e-10, 1e-8)
 TINY = 1e-300  # Variances stay above 0, because ratios of variances are computed.
-REFRESH = 256  # number of rounds after which learners recompute quantities that they update
+REFRESH = 256  # number of rounds between recomputations of quantities that learners update
 
 
 class SketchedFit(NamedTuple):
@@ -355,7 +355,7 @@ def nystrom_posterior(
         mask: the dictionary, A or R x A bool.
         n, ysum: pulls and sums of rewards, as ``mask``.
         ridge: lambda > 0.
-        at: points at which to evaluate the posterior, by default the arms.
+        at: points of evaluation, by default the arms.
         root: "auto", "cholesky" or "eigh".
 
     Raises:

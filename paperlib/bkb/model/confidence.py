@@ -1,7 +1,7 @@
 """Confidence radii: the rules of the paper and of related work, and the sums over rounds that they need.
 
 Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019), Theorem 4.1, Appendix D; Abbasi-Yadkori (2012) for
-the self-normalized bound from which all rules except ``paper`` and ``reference`` follow.
+the self-normalized bound behind all rules except ``paper`` and ``reference``.
 Letters: R trials; xi the noise level, F the norm bound, lambda the ridge, alpha = (1 + eps) / (1 - eps),
 L = ln(1 / delta), t observations so far; s2 the scaled variance phi^T A_t^{-1} phi = variance / lambda.
 """
@@ -124,7 +124,7 @@ class Confidence:
 
     @property
     def alpha(self) -> float:
-        """Return (1 + eps) / (1 - eps), the factor within which the sketched variance is accurate."""
+        """Return (1 + eps) / (1 - eps), the accuracy factor of the sketched variance."""
         return (1 + self.eps) / (1 - self.eps)
 
     def start(self, kappa2: Tensor, trials: int) -> RoundSums:

@@ -35,14 +35,14 @@ from .constants import (
 
 
 def first_informative_round(rounds, bound, trivial) -> int | None:
-    """Return the first recorded round from which the bound stays below the trivial bound in every trial, or None.
+    """Return the first recorded round such that there and later the bound is below the trivial bound in every trial, or None.
 
     Args:
         rounds: T'.
         bound: R x T'.
         trivial: T'.
     """
-    # The round after the last one at which the bound is too large in some trial.
+    # It is the round after the last one where the bound is not below the trivial bound in some trial.
     high = np.flatnonzero((np.atleast_2d(bound) >= np.asarray(trivial)).any(0))
     first = 0 if not len(high) else high[-1] + 1
     return int(rounds[first]) if first < len(rounds) else None
@@ -113,9 +113,9 @@ def theorem_3_1_accuracy(
 ) -> Check:
     """With probability 1 - delta, for all t and x: s2 / alpha <= s2~ <= alpha s2.
 
-    The check cannot fail while every pull is kept, because s2~ then equals s2. The input ``exact up to`` is the round up
-    to which every pull must be kept. The input ``rounds with pulls left out`` counts the recorded rounds in which some
-    pull was not kept. If this number is 0, the check is vacuous.
+    The check cannot fail while every pull is kept, because s2~ then equals s2. The input ``exact up to`` is the last round
+    where every pull must be kept. The input ``rounds with pulls left out`` counts the recorded rounds where some pull was
+    not kept. If this number is 0, the check is vacuous.
 
     Args:
         trace: with "ratio", the worst ratio of all arms and rounds so far, and "left out", R x T'.

@@ -33,7 +33,7 @@ def inflation(eps: float) -> float:
 
 
 def qbar_theory(horizon: float, delta: float, eps: float = 0.5) -> float:
-    """Return the oversampling for which Theorem 3.1 is proved: 6 alpha ln(4 T / delta) / eps^2."""
+    """Return the oversampling of Theorem 3.1: 6 alpha ln(4 T / delta) / eps^2."""
     horizon = check_positive("horizon", horizon)
     delta = check_open_interval("delta", delta)
     return 6 * inflation(eps) / eps**2 * math.log(4 * horizon / delta)
@@ -56,7 +56,7 @@ def qbar_tight(horizon: float, delta: float, eps: float = 0.5, dimension: int = 
 
 
 def exact_horizon(qbar: float, diagonal: Tensor, ridge: float) -> int:
-    """Return the horizon T up to which BKB is exact GP-UCB: while qbar >= (kappa2 T + lambda) / min_i k(x_i, x_i).
+    """Return the largest horizon T where BKB is exact GP-UCB: while qbar >= (kappa2 T + lambda) / min_i k(x_i, x_i).
 
     By Cauchy-Schwarz, s2_t(x) >= k(x, x) / (kappa2 t + lambda), so that every pull is kept. Arms with k(x, x) = 0 are
     ignored, because they do not change the posterior. The horizon is 0 if BKB is not exact even at T = 1.
@@ -169,7 +169,7 @@ def regret_worst(confidence: Confidence, kappa2: float, horizon: int, gamma: flo
 def informative_for_good(
     bound: Callable[[int], float], trivial: Callable[[int], float], cap: int
 ) -> int | None:
-    """Return the horizon from which ``bound(T) < trivial(T)`` holds permanently, or None if there is none up to ``cap``.
+    """Return the smallest horizon where ``bound(T) < trivial(T)`` holds and keeps holding, or None if there is none up to ``cap``.
 
     The search tries horizons that grow by a quarter, then bisects after the last failure. The first success does not
     suffice, because the printed bound is also below the trivial bound in a few early rounds, where ln(kappa2 T) is small.
@@ -198,7 +198,7 @@ def informative_horizons(
     effective: Callable[[int], float],
     cap: int = 10**8,
 ) -> dict[str, int | None]:
-    """Return the horizons from which Theorem 4.1, as known before a run, is below 2 kappa F T.
+    """Return the smallest horizons where Theorem 4.1, as known before a run, is below 2 kappa F T and stays below it.
 
     The keys are "printed", and "corrected" for ``regret_worst``.
 
