@@ -1,4 +1,4 @@
-"""Learners and problems that the contract tests and the bench run."""
+"""Learners and problems for the contract tests and the benchmark."""
 
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.contextual import ContextualBKB
@@ -15,7 +15,7 @@ from paperlib.learners.reference import UniformArm
 from paperlib.learners.wrapper import Scripted
 from paperlib.maths.gp import RBF, Linear, Matern
 
-# Cases that the bench leaves out, and why.
+# Cases that the benchmark leaves out, with the reasons.
 UNMEASURED = {
     "GP-UCB, refitted": "its rounds cost t^3; notebook bkb_4_cost times the first ones",
     "QFF 40": "its features are 40 to the power of the dimension, more than memory holds at d = 5",

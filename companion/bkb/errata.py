@@ -1,7 +1,7 @@
-"""What is wrong, loose or open in the paper's text, and what this package does about it.
+"""Errata of the paper: errors, loose bounds and open points, and how this package handles each of them.
 
-``ERRATA`` has one line each; where numbers show the point, ``function`` returns them: ``e1``, ``e3``, ....
-None of it touches the algorithm; E11 changes the constant of Theorem 4.1.
+``ERRATA`` has one entry each. If numbers illustrate an erratum, its ``function`` returns them: ``e1``, ``e3``, ....
+No erratum affects the algorithm, but one (E11) changes the constant of Theorem 4.1.
 Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019); letters as in ``constants``.
 """
 
@@ -25,12 +25,12 @@ from ..verdicts import Erratum
 from .proofs.run_lemmas import Replay
 
 ARMS, GAMMA, HORIZON = 64, 100.0, 300  # the reference problem: a grid of [0, 1] with exp(-100 r^2)
-REFERENCE = Confidence(0.1, 3.0, delta=0.1)  # xi = .1, lambda = .01, F = 3, eps = .5
+REFERENCE = Confidence(0.1, 3.0, delta=0.1)  # xi = 0.1, lambda = 0.01, F = 3, eps = 0.5
 QBAR = 5.0
 
 
 def reference_arms() -> tuple[RBF, Tensor]:
-    """Kernel and arms of the reference problem, 1 x 64 x 1."""
+    """Return kernel and arms of the reference problem; the arms are 1 x 64 x 1."""
     return RBF(GAMMA), torch.linspace(0, 1, ARMS, dtype=torch.float64).view(1, -1, 1)
 
 
@@ -39,7 +39,7 @@ def _pulls(kernel: Kernel, arms: Tensor, index: list[int], ridge: float) -> Repl
 
 
 def e1() -> dict[str, float]:
-    """With the variance of (2) the sum over the pulls is lambda d_eff, not d_eff (orthonormal arms pulled 3, 1 and 0 times)."""
+    """Show that the variance of (2), summed over the pulls, is lambda d_eff, not d_eff (orthonormal arms pulled 3, 1 and 0 times)."""
     run = _pulls(Linear(), torch.eye(3, dtype=torch.float64), [0, 0, 0, 1], 0.5)
     scaled, effective = run.effective[0, -1], run.dense_effective[0, -1]
     return {
@@ -50,18 +50,18 @@ def e1() -> dict[str, float]:
 
 
 def e3() -> dict[str, float]:
-    """q-bar s2 of an arm never pulled is no probability: q-bar = 5, kappa2 = 1, lambda = .01."""
+    """Show that q-bar s2 of an arm that was never pulled exceeds 1: q-bar = 5, kappa2 = 1, lambda = 0.01."""
     return {"q-bar s2": QBAR / 0.01, "clipped": min(1.0, QBAR / 0.01)}
 
 
 def e5() -> dict[str, float]:
-    """An arm orthogonal to the data has s2 = kappa2 / lambda, here 100, which min{s2~, 1} alpha does not reach."""
+    """Show that an arm orthogonal to the data has s2 = kappa2 / lambda, here 100, which exceeds alpha min{s2~, 1}."""
     alpha = REFERENCE.alpha
     return {"s2": 100.0, "alpha min{s2~, 1}": alpha * min(100.0, 1.0), "alpha s2~": alpha * 100.0}
 
 
 def e6() -> dict[str, float]:
-    """s2_0(x) / (1 + s2_0(x_1)) against s2_1(x): equal at x_1, below at another arm (two arms, k = .5, lambda = 1)."""
+    """Compare s2_0(x) / (1 + s2_0(x_1)) with s2_1(x): equal at x_1, smaller at another arm (two arms, k = 0.5, lambda = 1)."""
     arms = torch.tensor([[1.0, 0.0], [0.5, math.sqrt(0.75)]], dtype=torch.float64)
     before, after = _pulls(Linear(), arms, [0], 1.0).variance[0]
     low = before / (1 + before[0])
@@ -74,7 +74,7 @@ def e6() -> dict[str, float]:
 
 
 def e7() -> dict[str, float]:
-    """One arm, pulled once, kappa2 / lambda = .1: its variance exceeds gamma_1, not 2 gamma_1."""
+    """Show that the variance of a single arm, pulled once, exceeds gamma_1 but not 2 gamma_1 (kappa2 / lambda = 0.1)."""
     ratio = 0.1
     return {
         "s2_1(x_1)": ratio / (1 + ratio),
@@ -84,7 +84,7 @@ def e7() -> dict[str, float]:
 
 
 def e8() -> dict[str, float]:
-    """P(Binomial(n, d / n) >= 3 d) exceeds both printed bounds for some d, not exp(-(3 ln 3 - 2) d); n = 100000."""
+    """Show that P(Binomial(n, d / n) >= 3 d) exceeds both printed bounds for some d, but not exp(-(3 ln 3 - 2) d); n = 100000."""
     found, coins = {}, 10**5
     for d in (1.0, 3.0, 5.0):
         found |= {
@@ -97,7 +97,10 @@ def e8() -> dict[str, float]:
 
 
 def e9() -> dict[str, float]:
-    """The first t with 1 + ln(1 + t / lambda) <= 2 ln t, as printed, and <= 4 ln t, all that the printed radius needs (kappa2 = 1)."""
+    """Return the first t with 1 + ln(1 + t / lambda) <= 2 ln t, as printed, and with <= 4 ln t (kappa2 = 1).
+
+    The printed radius needs only the second inequality.
+    """
     first = lambda factor, lam: next(
         t for t in range(1, 10**6) if 1 + math.log1p(t / lam) <= factor * math.log(t)
     )
@@ -109,13 +112,13 @@ def e9() -> dict[str, float]:
 
 
 def spread() -> Replay:
-    """The reference problem's arms pulled in turn over its horizon."""
+    """Return the replay of the reference problem's arms, pulled in turn over its horizon."""
     kernel, arms = reference_arms()
     return _pulls(kernel, arms[0], [t % ARMS for t in range(HORIZON)], REFERENCE.lam)
 
 
 def e10() -> dict[str, float]:
-    """2 xi^2 ln(det / delta) against xi^2 ln det + 2 xi^2 ln(1 / delta), on the reference problem with arms pulled in turn."""
+    """Compare 2 xi^2 ln(det / delta) with xi^2 ln det + 2 xi^2 ln(1 / delta) on the reference problem with arms pulled in turn."""
     log_det = float(spread().log_det[0, -1])
     square, L = REFERENCE.noise**2, math.log(1 / REFERENCE.delta)
     return {"printed": 2 * square * (log_det + L), "sharp": square * (log_det + 2 * L)}
@@ -123,7 +126,7 @@ def e10() -> dict[str, float]:
 
 @frozen_dataclass
 class OrthonormalArms(FixedArms):
-    """Ten orthonormal arms, of which the last has mean 1 and all others 0. ``noise``: xi."""
+    """Ten orthonormal arms; the last has mean 1, and the others have mean 0. ``noise``: xi."""
 
     noise: float
 
@@ -136,15 +139,15 @@ class OrthonormalArms(FixedArms):
 def counterexample(noise: float, trials: int = 200) -> tuple[np.ndarray, float]:
     """Play ten rounds of BKB on ``OrthonormalArms`` with the theory's q-bar and the printed radius, lambda = xi^2 and F = 1.
 
-    With the theory's q-bar BKB keeps every pull, so that it is exact GP-UCB, which is played in its place: an arm never
-    pulled has the largest upper bound, all arms are pulled once, and all but one of them lose F.
+    With the theory's q-bar BKB keeps every pull, and is therefore exact GP-UCB, which runs in its place. An arm that was
+    never pulled has the largest upper bound. So all arms are pulled once, and all but one of them have regret F.
 
     Args:
         noise: xi.
         trials: R.
 
     Returns:
-        Regret, R; and Theorem 4.1's printed bound, the largest of the trials.
+        Regret, R; and the printed bound of Theorem 4.1, the largest over the trials.
     """
     confidence = Confidence(noise, 1.0, rule="paper")
     learner, problem = UniqueGPUCB(Linear(), confidence), OrthonormalArms(noise)
@@ -155,7 +158,10 @@ def counterexample(noise: float, trials: int = 200) -> tuple[np.ndarray, float]:
 
 
 def e11() -> dict[str, float]:
-    """Regret of ``counterexample``, the smallest of all trials, against Theorem 4.1 as printed: violated by every trial for xi <= 1e-3."""
+    """Compare the smallest regret over the trials of ``counterexample`` with Theorem 4.1 as printed.
+
+    Every trial violates the theorem for xi <= 1e-3.
+    """
     found = {}
     for noise in (1e-2, 1e-3, 1e-4):
         regret, bound = counterexample(noise)
@@ -164,9 +170,9 @@ def e11() -> dict[str, float]:
 
 
 def e12() -> dict[str, float]:
-    """Failure probability of both events together by the proofs, and of accuracy alone with its slack.
+    """Return the failure probability that the proofs give for both events together, and for accuracy alone with its slack.
 
-    With ``qbar_theory`` and T = 1000 a dictionary is inaccurate with probability at most sum_t 4 t (delta / 4 T)^{9/4}.
+    With ``qbar_theory`` and T = 1000, some dictionary is inaccurate with probability at most sum_t 4 t (delta / 4 T)^{9/4}.
     """
     T, delta = 1000, REFERENCE.delta
     accuracy = 2 * T * (T + 1) * (delta / (4 * T)) ** 2.25
@@ -179,7 +185,10 @@ def e12() -> dict[str, float]:
 
 
 def e13() -> dict[str, float]:
-    """Size of the dictionary on the reference problem with arms pulled in turn, as printed and without 1 + kappa2 / lambda."""
+    """Return the bounds on the dictionary's size, as printed and without 1 + kappa2 / lambda.
+
+    They are for the reference problem with arms pulled in turn.
+    """
     effective = float(spread().effective[0, -1])
     return {
         "d_eff": effective,
@@ -189,7 +198,7 @@ def e13() -> dict[str, float]:
 
 
 def e14() -> dict[str, float]:
-    """q-bar of the theorem at T = 1000, and what its proof needs with prefactor 4 t and 2 t."""
+    """Return q-bar of the theorem at T = 1000, and the q-bar that its proof needs with the prefactors 4 t and 2 t."""
     return {
         "theorem": theory.qbar_theory(1000, 0.1),
         "prefactor 4 t": theory.qbar_tight(1000, 0.1, dimension=4),
@@ -198,7 +207,10 @@ def e14() -> dict[str, float]:
 
 
 def e15() -> dict[str, float]:
-    """One observation with k = 1, eta = 1 and lambda = 1/4: the norm is 1 - lambda / (1 + lambda); with K / lambda inside it is not."""
+    """Show that the norm is 1 - lambda / (1 + lambda) for one observation with k = 1, eta = 1 and lambda = 1/4.
+
+    The printed form, with K / lambda in the inverse, gives another number.
+    """
     ridge = 0.25
     return {
         "norm": 1 / (1 + ridge),
@@ -208,7 +220,7 @@ def e15() -> dict[str, float]:
 
 
 def e18() -> dict[str, float]:
-    """The constants that Section 4 leaves out, at eps = 1/2 and T = 1000."""
+    """Return the constants that Section 4 omits, at eps = 1/2 and T = 1000."""
     alpha, eps = REFERENCE.alpha, REFERENCE.eps
     return {
         "alpha / eps^2": alpha / eps**2,
@@ -218,19 +230,25 @@ def e18() -> dict[str, float]:
 
 
 def e19() -> dict[str, float]:
-    """Exponent of T in gamma_T for a Matern kernel, d (d + 1) / (2 nu + d (d + 1)), and with the printed d^2; d = 2, nu = 5/2."""
+    """Return the exponent of T in gamma_T for a Matern kernel, d (d + 1) / (2 nu + d (d + 1)), and with the printed d^2.
+
+    d = 2, nu = 5/2.
+    """
     d, nu = 2, 2.5
     return {"d (d + 1)": d * (d + 1) / (2 * nu + d * (d + 1)), "d^2": d**2 / (2 * nu + d**2)}
 
 
 def e21() -> dict[str, float]:
-    """Multiplications of exact GP-UCB in round 1000 with 10000 arms: fit from scratch, A t^2 + t^3 / 3, and by rank-one updates, 2 A t."""
+    """Return the multiplications of exact GP-UCB in round 1000 with 10000 arms: from scratch and by rank-one updates.
+
+    A fit from scratch needs A t^2 + t^3 / 3 multiplications, rank-one updates need 2 A t.
+    """
     A, t = 10_000, 1000
     return {"from scratch": A * t**2 + t**3 / 3, "rank one": 2 * A * t}
 
 
 def e23() -> dict[str, float]:
-    """The radius's factor of sqrt(lambda) F as eps goes to 0, and that of exact GP-UCB."""
+    """Return the factor of sqrt(lambda) F in the radius as eps goes to 0, and the factor in exact GP-UCB."""
     return {"eps to 0": 1 + 1 / math.sqrt(1 - 1e-9), "exact": 1.0}
 
 

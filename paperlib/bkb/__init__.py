@@ -21,34 +21,34 @@ from .optimizer import Optimizer
 from .problems import RKHS, GPDraw, LinearArms, WarmRKHS
 
 __all__ = [
-    "BKB",  # the paper's method
-    "LazyBKB",  # the same at a fraction of the cost
-    "IncrementalBKB",  # BKB with a dictionary that is thinned, a heuristic
-    "ContextualBKB",  # the same for arms that change from round to round
-    "ExactGPUCB",  # exact GP-UCB by rank one on unique arms
-    "UniqueGPUCB",  # exact GP-UCB refitted to unique arms with counters
+    "BKB",  # the paper's algorithm
+    "LazyBKB",  # BKB that resamples its dictionary only when needed, at a fraction of the cost
+    "IncrementalBKB",  # BKB with a dictionary that is thinned instead of resampled, a heuristic
+    "ContextualBKB",  # BKB for arms that change from round to round
+    "ExactGPUCB",  # exact GP-UCB with rank-one updates on the unique arms
+    "UniqueGPUCB",  # exact GP-UCB refitted to the unique arms and their pull counts
     "NaiveGPUCB",  # exact GP-UCB refitted to the whole history
-    "FixedDictionary",  # inducing arms chosen once
+    "FixedDictionary",  # GP-UCB on inducing arms chosen once
     "RFFUCB",  # random Fourier features
     "QFFUCB",  # quadrature Fourier features
     "LinearGPUCB",  # linear bandits
     "CBRAP",  # linear bandits on a random projection
     "SOFUL",  # linear bandits with Frequent Directions
-    "UniformArm",  # reference: draws an arm
-    "Optimizer",  # ask and tell, one arm or a batch
-    "nystrom_posterior",  # the sketched posterior by hand
+    "UniformArm",  # reference: draws an arm uniformly in each round
+    "Optimizer",  # ask/tell interface, one arm or a batch
+    "nystrom_posterior",  # the sketched posterior without a learner
     "Confidence",  # radius rule and its constants, shared by learners that are compared
     "RBF",
     "Matern",
     "Linear",
-    "FunctionKernel",  # kernels; the last takes any function
-    "maximum_likelihood",  # lengthscales and noise from data
-    "MaximumLikelihoodFit",  # what it returns
+    "FunctionKernel",  # kernels; the last one wraps any function
+    "maximum_likelihood",  # fits lengthscales and noise to data
+    "MaximumLikelihoodFit",  # the result of maximum_likelihood
     "RKHS",  # functions of known norm
-    "WarmRKHS",  # their best arm where a warm start does not look
+    "WarmRKHS",  # RKHS functions whose best arm is outside the warm start
     "GPDraw",  # draws of a Gaussian process
     "LinearArms",  # linear functions
-    "Scripted",  # a warm start around a learner
+    "Scripted",  # a learner whose first actions are given, for a warm start
 ]
 
 CHOICES = [

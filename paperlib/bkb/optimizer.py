@@ -1,4 +1,4 @@
-"""Ask/tell for Gaussian-process bandits: one arm or a batch, and the posterior anywhere."""
+"""Ask/tell interface for Gaussian-process bandits: one arm or a batch, and the posterior at any points."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -19,14 +19,15 @@ from .model.slots import join_trials
 
 
 class PosteriorBand(NamedTuple):
-    """Posterior of f at n points: mean and standard deviation, n each."""
+    """Posterior mean and standard deviation of f at n points, n each."""
 
     mean: np.ndarray
     deviation: np.ndarray
 
 
 def fitted_embedding(learner: Sketched, state: Any, arms: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Z and V^{-1} of a state with a dictionary, fitted unless it holds them."""
+    """Return Z and V^{-1} of a state with a dictionary; they are fitted unless the state holds them."""
+    # A LazyBKB or FixedDictionary state stores the embedding; a BKB state only stores the dictionary.
     if hasattr(state, "inverse"):
         return join_trials(state.Z, state.inverse.shape[1]), state.inverse
     pulls = PullCounts(state.n, state.ysum)
@@ -37,7 +38,10 @@ def fitted_embedding(learner: Sketched, state: Any, arms: torch.Tensor) -> tuple
 
 
 class FixedDictionaryUpdates:
-    """Rewards heard by rank one with the dictionary kept, O(A M) each; for one batch, whose V^{-1} it holds."""
+    """Rank-one updates with the rewards of one batch while the dictionary stays fixed, O(A M) per reward.
+
+    The object stores V^{-1} from one update to the next.
+    """
 
     def __init__(self, learner: Sketched, Z: torch.Tensor, inverse: torch.Tensor):
         self.learner, self.Z, self.inverse = learner, Z, inverse
@@ -56,10 +60,11 @@ class FixedDictionaryUpdates:
 
 
 class PendingVariance:
-    """Variance as if arms had been observed, beyond the dictionary too, O(A (M + b)) each; for one batch of b.
+    """Variance as if the pending arms had been observed, also outside the dictionary, O(A (M + b)) each for a batch of b.
 
-    Within its dictionary alone an arm outside of it would stay as uncertain as before, and be asked for again. So the
-    sketched posterior is taken as a Gaussian process, of covariance k(x, x') - z^T z' + lambda z^T V^{-1} z'.
+    An update in the span of the dictionary alone would leave an arm outside of it as uncertain as before. Such an arm
+    would be proposed again. Therefore the sketched posterior is treated as a Gaussian process with the covariance
+    k(x, x') - z^T z' + lambda z^T V^{-1} z'.
     """
 
     def __init__(self, learner: Sketched, Z: torch.Tensor, inverse: torch.Tensor):
@@ -70,8 +75,10 @@ class PendingVariance:
     ) -> Any:
         lam, z = self.learner.confidence.lam, arm_features(self.Z, arm)
         c = lam * features_times(self.Z, matvec(self.inverse, z))
+        # Only DTC has the variance k(x, x) - z^T z outside the span of the dictionary.
         if self.learner.variance == "dtc":
             c = c + self.learner.kernel(arms[:, arm], arms)[:, 0] - features_times(self.Z, z)
+        # Each earlier pending arm has already reduced the covariance by the product of its step.
         for step in self.steps:
             c = c - entry_of_arm(step, arm).unsqueeze(1) * step
         step = c / (lam * entry_of_arm(state.s2, arm) + lam).sqrt().unsqueeze(1)
@@ -83,13 +90,24 @@ class PendingVariance:
 
 
 class Optimizer(shared.Optimizer):
-    """One trial of a learner of this package on one's own arms: see ``AskTell`` for the arguments.
+    """Gaussian-process optimization over your own arms, with one trial of a learner of this package.
 
-    Beside what every optimizer does it proposes batches and shows the posterior.
+    See ``AskTell`` for the arguments. In addition to the methods of every optimizer, it proposes
+    batches and returns the posterior.
 
     Raises:
-        ValueError: as ``AskTell``, or a learner without a posterior at unseen points (those on
-            features).
+        ValueError: as ``AskTell``, or a learner without a posterior at unseen points (the learners
+            on features).
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.bkb import RBF, Confidence, LazyBKB, Optimizer
+        >>> arms = np.linspace(0, 1, 21)[:, None]
+        >>> optimizer = Optimizer(LazyBKB(RBF(100.0), Confidence(0.1, 3.0)), arms)
+        >>> batch = optimizer.ask(batch=3)
+        >>> optimizer.tell(batch, [np.sin(3 * arms[i, 0]) for i in batch])
+        >>> optimizer.posterior().mean.shape, optimizer.waiting
+        ((21,), [])
     """
 
     def __init__(
@@ -107,40 +125,41 @@ class Optimizer(shared.Optimizer):
             )
             raise_invalid("learner", learner, allowed)
         super().__init__(learner, context, horizon, seed, prepare, device)
-        self._kept = None  # the last state with a dictionary that was embedded, and its embedding
+        self._kept = None  # caches the last embedded state with a dictionary, and its embedding
 
     @property
     def waiting(self) -> list[int]:
-        """Arms asked for that were neither told nor failed yet."""
+        """Arms that were asked for and have neither a reward nor a failure yet."""
         return list(self._now.waiting)
 
     def ask(
         self, context: Any = None, batch: int | None = None, guaranteed: bool = False
     ) -> int | list[int]:
-        """The next arm, or ``batch`` of them to be evaluated at once.
+        """Return the next arm, or ``batch`` arms to be evaluated at once.
 
-        Arms that were asked for and not told yet count as under evaluation, in a batch and from
-        one ask to the next: each is heard as if it had earned its posterior mean, which leaves mean
-        and radius where they are and shrinks the variance (Desautels, Krause & Burdick, 2014). A
-        dictionary stays as it is meanwhile, and is sampled again once, when the batch is told.
+        Arms without a reward yet are pending, within a batch and from one ``ask`` to the next. The
+        learner treats a pending arm as if its reward were the posterior mean (Desautels, Krause &
+        Burdick, 2014). This leaves mean and radius unchanged and shrinks the variance. The dictionary
+        stays fixed meanwhile, and is resampled once, when the rewards of the batch arrive.
 
-        What is lost: while rewards are missing, the variance may be smaller than the one that
-        the radius is for, by a factor up to 1 + sum_s s2(x_s) over the arms under evaluation, with s2 at the
-        last dictionary; regret bounds grow with it (Calandriello et al., 2020, Lemma 1). Where k(x, x)
-        is far above lambda a single arm exceeds any threshold, so that batches within the bound
-        hold one arm: ``guaranteed`` ends them there.
+        The radius is valid for the variance after all rewards so far. While rewards are missing, the
+        variance may be smaller than this one. The factor is at most 1 + sum_s s2(x_s) over the pending arms, with s2 at the last
+        dictionary, and regret bounds grow with it (Calandriello et al., 2020, Lemma 1). If k(x, x) is
+        far above lambda, a single arm exceeds any threshold. In this case a batch within the bound
+        holds one arm, and ``guaranteed`` ends the batch there.
 
-        A learner that counts arms by index heeds what is under evaluation; one whose arms may
-        change (``ContextualBKB``) within a batch only.
+        A learner that counts arms by index takes all pending arms into account. A learner whose arms
+        may change (``ContextualBKB``) takes only the pending arms of the same batch into account.
 
         Args:
             context: the round's arms, if they changed (for ``ContextualBKB``).
-            batch: at least 1; None: one arm, as a number instead of a list.
-            guaranteed: for ``LazyBKB``: end the batch where its threshold is reached; one arm at
-                least.
+            batch: at least 1; None for one arm, returned as a number instead of a list.
+            guaranteed: for ``LazyBKB``: end the batch where its threshold is reached, after at least
+                one arm.
 
         Raises:
-            ValueError: another batch, arms that the learner refuses, or a learner without threshold.
+            ValueError: an invalid batch, arms that the learner rejects, or ``guaranteed`` for a
+                learner without a threshold.
         """
         if batch is not None:
             batch = check_integer("batch", batch)
@@ -155,6 +174,7 @@ class Optimizer(shared.Optimizer):
         believed, waiting = now.state, now.waiting if self._counts_by_index else ()
         with torch.no_grad():
             hear = self._hearing(now.state, arms, PendingVariance)
+            # Arms that are pending from earlier calls of ``ask`` come first.
             for arm in waiting:
                 believed = self._believed(hear, believed, arms, arm, self._draw(now))
             while len(found) < (batch or 1):
@@ -162,12 +182,12 @@ class Optimizer(shared.Optimizer):
                 index, _ = self.learner.select(believed, arms, draw)
                 found.append(int(index))
                 believed = self._believed(hear, believed, arms, found[-1], draw)
-                # before the first reward arms are drawn, and the first one ends a batch
+                # Before the first reward arms are drawn at random, and the first one ends the batch.
                 if guaranteed and (
                     self.rounds == 0 or bool(believed.spent >= self.learner.threshold - 1)
                 ):
                     break
-        # whole, or where an update fails not at all
+        # The state is replaced in one step, so that a failing update above leaves it unchanged.
         self._now = now.with_asked(found)._replace(
             proposed=torch.tensor(found[:1], device=self.device),
             pending=now.state,
@@ -180,7 +200,10 @@ class Optimizer(shared.Optimizer):
         return tags_of(self.learner).fixed_arms
 
     def _hearing(self, state: Any, arms: torch.Tensor, how: type) -> Callable:
-        """How a reward is heard without a refit, ``FixedDictionaryUpdates`` or ``PendingVariance``; without a dictionary the learner's way."""
+        """Return an update without a refit: ``how`` is ``FixedDictionaryUpdates`` or ``PendingVariance``.
+
+        For a learner without a dictionary, return the learner's ``update``.
+        """
         sketched = isinstance(self.learner, Sketched) and self._counts_by_index
         if not sketched or state.tally.rounds == 0:
             return self.learner.update
@@ -191,27 +214,28 @@ class Optimizer(shared.Optimizer):
     def _believed(
         self, hear: Callable, state: Any, arms: torch.Tensor, arm: int, draw: Draw
     ) -> Any:
-        """The state as if an arm had earned its posterior mean; clock and radius stay."""
-        if self.rounds == 0:  # arms are drawn: there is nothing to believe yet
+        """Return the state as if the arm's reward were its posterior mean; round number and radius stay the same."""
+        if self.rounds == 0:  # Arms are drawn at random before the first reward.
             return state
         index = torch.tensor([arm], device=self.device)
         if hasattr(state, "mu"):
             mean = entry_of_arm(state.mu, index)
-        else:  # a ContextualBKB stores no posterior of its arms
+        else:  # A ContextualBKB stores no posterior of its arms.
             mean = self.learner.predict(state, arms, arms[:, index])[0][:, 0]
         after = hear(state, arms, index, mean, draw)
         return after._replace(tally=state.tally) if hasattr(after, "tally") else after
 
     def _updates(self, count: int) -> list[Callable | None]:
-        """A batch is refitted once, at its end."""
+        """Return the update for each reward of a batch: rank-one updates, then one refit (None) at its end."""
+        # Without a dictionary each reward is a full update, so that there is no refit to save.
         hear = self._hearing(self.state, self.context, FixedDictionaryUpdates)
         within = hear if isinstance(hear, FixedDictionaryUpdates) else None
         return [within] * (count - 1) + [None]
 
     def posterior(self, points: Any = None) -> PosteriorBand:
-        """Mean and standard deviation of f given what was told, at n x d points or the arms.
+        """Return mean and standard deviation of f given the rewards so far, at the arms or at n x d points.
 
-        ``prepare`` maps the points too.
+        The optimizer's ``prepare`` is applied to the points, too.
 
         Raises:
             ValueError: points of another dimension, or not finite.
@@ -231,10 +255,10 @@ class Optimizer(shared.Optimizer):
         )
 
     def best(self) -> int:
-        """The arm with the largest posterior mean.
+        """Return the arm with the largest posterior mean.
 
         Raises:
-            ValueError: nothing was told yet.
+            ValueError: no reward was given yet.
         """
         if self.rounds == 0:
             raise ValueError("rounds=0; allowed: after the first tell")

@@ -1,10 +1,10 @@
-"""Probes for ``play``: what the statements of the theory and the figures need of a run.
+"""Probes for ``play``: per-round quantities of a run that the theory's statements and the figures need.
 
 A probe is a function of a ``Round``; parameters come before the round, and ``functools.partial`` binds them. For example,
 ``partial(radius, confidence)`` is a probe.
-A state is read by field names (n, ysum, mu, s2, tally; mask of a sketched one), below a ``Scripted`` too.
-Probes of estimators compare several posteriors in one run. There the arms are dictated (``Scripted``), so that every learner
-receives the same evaluations.
+A probe reads a state by field names (n, ysum, mu, s2, tally; mask of a sketched state), also inside a ``Scripted`` learner.
+Probes of estimators compare several posteriors in one run. In such a run the arms are given (``Scripted``), so that every
+estimator receives the same evaluations.
 Source: Calandriello et al. (2019), (5), Section 3, Figure 2, Algorithm 1 and Appendices C and D.
 Letters: R trials, A arms, U arms pulled so far, n pulls; s2 scaled variance, beta radius, t + 1 the paper's number of the round.
 """
@@ -26,39 +26,39 @@ from ..maths.gp import Kernel, exact_posterior
 from .model.confidence import Confidence
 from .model.slots import list_members, take_points
 
-WIDTH = 3.0  # standard deviations, Figure 2
+WIDTH = 3.0  # half-width of the bands in Figure 2, in standard deviations
 
 
 def noise(seen: Round) -> Tensor:
-    """eta_{t+1}, the reward less the mean of the arm, R: an oracle quantity, from the world's means."""
+    """Return eta_{t+1}, the reward minus the arm's mean, R: an oracle quantity, because it uses the problem's means."""
     return seen.feedback - take_mean(seen.instance.means, seen.action)
 
 
 def played_variance(seen: Round) -> Tensor:
-    """s2_t(x_{t+1}), with which the round's arm was chosen, R."""
+    """Return s2_t(x_{t+1}), the scaled variance of the round's arm when it was chosen, R."""
     return innermost_state(seen.before).s2.gather(1, seen.action.unsqueeze(1)).squeeze(1)
 
 
 def dictionary_size(seen: Round) -> Tensor:
-    """m_{t+1}, distinct arms in the dictionary after the round, R."""
+    """Return m_{t+1}, the number of distinct arms in the dictionary after the round, R."""
     return innermost_state(seen.after).mask.sum(1)
 
 
 def unique_pulls(seen: Round) -> Tensor:
-    """U_{t+1}, distinct arms pulled so far, R."""
+    """Return U_{t+1}, the number of distinct arms pulled so far, R."""
     return (innermost_state(seen.after).n > 0).sum(1)
 
 
 def pulled_outside_dictionary(seen: Round) -> Tensor:
-    """Pulled arms outside the dictionary after the round, R."""
+    """Return the number of pulled arms outside the dictionary after the round, R."""
     after = innermost_state(seen.after)
     return ((after.n > 0) & ~after.mask).sum(1)
 
 
 def shrinkage(seen: Round) -> Tensor:
-    """Of a LazyBKB after the round: smallest and largest s2_b / s2_t of all arms, and 1 + sum_s s2_b(x_s), R x 3.
+    """Return a LazyBKB's smallest and largest s2_b / s2_t over all arms, and 1 + sum_s s2_b(x_s), after the round, R x 3.
 
-    s2_b is the variance when the dictionary was last sampled, ``fallback`` in the state, the sum ``spent``.
+    s2_b is the variance when the dictionary was last sampled (``fallback`` in the state); the sum is ``spent``.
     """
     after = innermost_state(seen.after)
     ratio = torch.where(after.fallback > 0, after.fallback / after.s2, 1.0)
@@ -66,30 +66,31 @@ def shrinkage(seen: Round) -> Tensor:
 
 
 def radius(confidence: Confidence, seen: Round) -> Tensor:
-    """beta_t of a rule, with which the round's arm was chosen where the rule is the learner's, R."""
+    """Return beta_t of the given rule, R. If the learner has this rule, the round's arm was chosen with it."""
     return confidence.radius(innermost_state(seen.before).tally)
 
 
 def own_radius(learner: Any, seen: Round) -> Tensor:
-    """beta_t as the learner computes it, R, with which the round's arm was chosen."""
+    """Return beta_t as the learner computes it, R: the radius that chose the round's arm."""
     return learner.radius(innermost_state(seen.before))
 
 
 def confidence_width(confidence: Confidence, seen: Round) -> Tensor:
-    """What a round can lose where the confidence intervals hold, R: 2 beta_t sqrt(s2_t(x_{t+1})), the first 2 kappa F.
+    """Return the largest regret of a round if the confidence intervals hold, R: 2 beta_t sqrt(s2_t(x_{t+1})).
 
-    As ``Probe(partial(largest_loss, confidence), "sum")`` it is the certificate of regret.
+    For the first round it is 2 kappa F. ``Probe(partial(confidence_width, confidence), "sum")`` is the regret certificate.
     """
     tally = innermost_state(seen.before).tally
+    # The first arm is drawn without a posterior, so that only |f| <= F kappa bounds its regret.
     if tally.rounds == 0:
         return 2 * confidence.norm_bound * tally.kappa2.sqrt().expand(len(seen.action))
     return 2 * confidence.radius(tally) * played_variance(seen).sqrt()
 
 
 def normalized_error(confidence: Confidence, seen: Round) -> Tensor:
-    """Largest |f(x) - mu_{t+1}(x)| / (beta_{t+1} sqrt(s2_{t+1}(x))) of all arms after the round, R: at most 1 by Theorem D.1.
+    """Return the largest |f(x) - mu_{t+1}(x)| / (beta_{t+1} sqrt(s2_{t+1}(x))) of all arms after the round, R.
 
-    Needs the problem's means. As ``Probe(..., "max")`` it is uniform in time.
+    By Theorem D.1 it is at most 1. The probe needs the problem's means. ``Probe(..., "max")`` gives the maximum over time.
     """
     after = innermost_state(seen.after)
     error = (seen.instance.means - after.mu).abs()
@@ -98,7 +99,8 @@ def normalized_error(confidence: Confidence, seen: Round) -> Tensor:
 
 
 def exact_variance(kernel: Kernel, arms: Tensor, n: Tensor, ridge: float) -> Tensor:
-    """s2 of the exact posterior, R x A, from the pulled arms alone; looks at the tensor. ``n``: R x A."""
+    """Return s2 of the exact posterior, R x A, from the pulled arms alone; this reads the tensor's values. ``n``: R x A."""
+    # The variance does not depend on the rewards, so that their sums are set to 0 below.
     slots = max(int((n > 0).sum(1).max()), 1)
     count, index = n.topk(slots, 1)
     points, total = take_points(arms, index), torch.zeros_like(count)
@@ -106,19 +108,20 @@ def exact_variance(kernel: Kernel, arms: Tensor, n: Tensor, ridge: float) -> Ten
 
 
 def variance_ratio(kernel: Kernel, ridge: float, seen: Round) -> Tensor:
-    """Largest of s2~ / s2 and s2 / s2~ of all arms after the round, R, s2 the exact posterior's: at most alpha by Theorem 3.1.
+    """Return the largest of s2~ / s2 and s2 / s2~ over all arms after the round, R, where s2 is exact.
 
-    As ``Probe(..., "max")`` it is uniform in time.
+    By Theorem 3.1 it is at most alpha. ``Probe(..., "max")`` gives the maximum over time.
     """
     after = innermost_state(seen.after)
     exact = exact_variance(kernel, seen.context, after.n, ridge)
     both = torch.maximum(after.s2 / exact, exact / after.s2)
+    # An arm without any variance, such as the zero arm, has the ratio 1 instead of 0 / 0.
     none = (after.s2 == 0) & (exact <= 1e-15 * exact.amax(1, keepdim=True))
     return torch.where(none, 1.0, both).amax(1)
 
 
 def exact_dimension(kernel: Kernel, ridge: float, seen: Round) -> Tensor:
-    """d_eff(t) = sum_i n_i s2_t(x_i) of the exact posterior after the round, R; O(U^3), from the counters alone."""
+    """Return d_eff(t) = sum_i n_i s2_t(x_i) of the exact posterior after the round, R; O(U^3), from the pull counts alone."""
     n = innermost_state(seen.after).n
     slots = list_members(n > 0, max(int((n > 0).sum(1).max()), 1))
     count, points = n.gather(1, slots.index) * slots.valid, take_points(seen.context, slots.index)
@@ -127,22 +130,26 @@ def exact_dimension(kernel: Kernel, ridge: float, seen: Round) -> Tensor:
 
 
 def entrance_probability(n: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """1 - (1 - p)^n: the chance that some of n pulls is kept, each with probability p. Shapes broadcast."""
+    """Return 1 - (1 - p)^n, the probability that at least one of n pulls is kept, each with probability p.
+
+    Shapes broadcast.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
+        # For p = 1 the logarithm is infinite; the probability is then 1 for n > 0 and 0 for n = 0.
         return np.where(p < 1, -np.expm1(n * np.log1p(-p)), n > 0)
 
 
 def binomial_quantile(u: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """How many of n pulls, each kept with probability p, the uniform u keeps: the Binomial's quantile at 1 - u.
+    """Return how many of n pulls the uniform u keeps, each with probability p: the binomial quantile at 1 - u.
 
-    Above 0 exactly where u < 1 - (1 - p)^n. Shapes broadcast.
+    The number is above 0 exactly where u < 1 - (1 - p)^n. Shapes broadcast.
     """
     from scipy.stats import binom  # takes a second to import
 
     u, n, p = np.broadcast_arrays(u, n, np.clip(p, 0.0, 1.0))
     some = entrance_probability(n, p)
     kept, found = u < some, np.zeros(u.shape)
-    many = kept & (some > 1e-9)  # below, a second pull has no chance beside the first
+    many = kept & (some > 1e-9)  # For smaller probabilities a second kept pull is negligibly rare.
     found[kept] = 1.0
     found[many] = np.maximum(binom.ppf(1 - u[many], n[many], p[many]), 1.0)
     return found
@@ -151,39 +158,44 @@ def binomial_quantile(u: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray
 def redraw_multiplicities(
     seed: np.ndarray | int, first: int, mask: np.ndarray, n: np.ndarray, p: np.ndarray
 ) -> np.ndarray:
-    """Multiplicities for a dictionary whose uniforms are not shown: drawn again from a stream of their own, given the dictionary.
+    """Draw the multiplicities of a dictionary whose uniforms are unknown, from a separate stream.
 
-    Given it, an arm's uniform is uniform below 1 - (1 - p)^n.
+    Given that an arm is in the dictionary, its uniform is uniformly distributed below 1 - (1 - p)^n. Therefore the
+    multiplicities have the right distribution given the dictionary.
 
     Args:
-        seed: of the stream, a number or R x 1.
+        seed: seed of the stream, a number or R x 1.
         first: counter of the first arm.
-        mask, n, p: dictionary, pulls and the pulls' probabilities, ... x A.
+        mask, n, p: dictionary, pulls and inclusion probabilities of the pulls, ... x A.
     """
     fresh = uniform(seed, stream_number("multiplicity"), first + np.arange(n.shape[-1]))
     return np.where(mask, binomial_quantile(fresh * entrance_probability(n, p), n, p), 0.0)
 
 
 def expected_size(qbar: float, seen: Round) -> Tensor:
-    """E |S_{t+1}| with multiplicity, given the past, R: sum_i n_i min(1, qbar s2_t(x_i)); of a learner whose ``merge`` is "pulls"."""
+    """Return E |S_{t+1}| with multiplicity, given the past, R: sum_i n_i min(1, qbar s2_t(x_i)).
+
+    The formula is for learners whose ``merge`` is "pulls".
+    """
     p = (qbar * innermost_state(seen.before).s2).clamp(max=1.0)
     return (innermost_state(seen.after).n * p).sum(1)
 
 
 def kept_pulls(qbar: float, seen: Round) -> Tensor:
-    """|S_{t+1}| with multiplicity, R: kept pulls, each kept with p = min(1, qbar s2_t); on the host.
+    """Return |S_{t+1}| with multiplicity, R: the pulls kept with p = min(1, qbar s2_t); computed on the host.
 
-    A ``Round`` does not show the uniforms that made the dictionary: see ``redraw_multiplicities``; the seed is a hash of the trial's rewards.
-    It is for learners whose ``merge`` is "pulls".
+    A ``Round`` does not contain the uniforms that made the dictionary, so that ``redraw_multiplicities`` draws the
+    multiplicities again. The seed is a hash of the trial's rewards. The probe is for learners whose ``merge`` is "pulls".
     """
     before, after = innermost_state(seen.before), innermost_state(seen.after)
     n, s2, mask, ysum = (x.cpu().numpy() for x in (after.n, before.s2, after.mask, after.ysum))
+    # The bits of the reward sums serve as seeds. With noisy rewards they differ between trials and rounds.
     seeds = ysum.sum(1).view(np.uint64)[:, None]
     kept = redraw_multiplicities(seeds, seen.t * n.shape[1], mask, n, np.clip(qbar * s2, 0.0, 1.0))
     return torch.from_numpy(kept.sum(1)).to(after.n)
 
 
-# by final probes: what a replay of a dictionary's coins takes from a run
+# Final probes that record the quantities behind the multiplicities of a dictionary, so that these can be drawn again.
 SHOT = {
     "n": StateField("n"),
     "mask": StateField("mask"),
@@ -193,9 +205,9 @@ SHOT = {
 
 
 def probes(confidence: Confidence) -> dict[str, tuple[Callable, str]]:
-    """For any learner of the package, the arguments of ``Probe`` by name: arms, radii, certificate, worst normalized error.
+    """Return the arguments of ``Probe`` by name, for any learner: arms, radii, certificate, worst normalized error.
 
-    ``play(..., record="all", probes={name: Probe(*pair) for name, pair in probes(confidence).items()})``.
+    Use them as ``play(..., record="all", probes={name: Probe(*pair) for name, pair in probes(confidence).items()})``.
     """
     return {
         "arm": (played_action, "last"),
@@ -209,7 +221,10 @@ def probes(confidence: Confidence) -> dict[str, tuple[Callable, str]]:
 def sketch_probes(
     kernel: Kernel, confidence: Confidence, qbar: float
 ) -> dict[str, tuple[Callable, str]]:
-    """``probes``, and for a learner that samples with a coin per pull its dictionary's sizes and its worst ratio of variances."""
+    """Return ``probes``, the sizes of the dictionary and the worst ratio of variances.
+
+    They are for learners that draw one Bernoulli sample per pull (``merge`` "pulls").
+    """
     return probes(confidence) | {
         "dictionary": (dictionary_size, "last"),
         "unique": (unique_pulls, "last"),
@@ -221,10 +236,10 @@ def sketch_probes(
 
 
 def own_numbers(learner: Any) -> dict[str, Callable]:
-    """What a learner has after each round, for checks that rebuild it from arms and rewards alone.
+    """Return probes of a learner's state, for checks that recompute it from arms and rewards alone.
 
-    To be recorded in every round, for ``companion.bkb.proofs.run_lemmas.Own``: arms, rewards, posterior, sums and radius; a dictionary
-    where there is one.
+    Record them in every round for ``companion.bkb.proofs.run_lemmas.Own``: arms, rewards, posterior, sums, radius, and
+    the dictionary if the learner has one.
     """
     known = {
         "arm": played_action,
@@ -242,30 +257,30 @@ def own_numbers(learner: Any) -> dict[str, Callable]:
 
 
 class Estimate(NamedTuple):
-    """An estimate of f at all arms, R x A each."""
+    """Estimate of f at all arms, R x A each."""
 
     mean: Tensor
-    sd: Tensor  # of f
+    sd: Tensor  # standard deviation of f
 
     def covers(self, f: Tensor) -> Tensor:
-        """Whether f lies within three standard deviations, R x A bool."""
+        """Return whether f is within three standard deviations of the mean, R x A bool."""
         return (f - self.mean).abs() <= WIDTH * self.sd
 
 
 @dataclass(frozen=True)
 class Estimator:
-    """A posterior computed from a state.
+    """Posterior computed from a learner's state.
 
     Attributes:
         confidence: the rule whose lambda the state's learner has.
-        learner: one whose ``predict(state, arms, at)`` reads the state; None: the mean and variance that the state holds.
+        learner: a learner whose ``predict(state, arms, at)`` reads the state; None for the mean and variance in the state.
     """
 
     confidence: Confidence
     learner: Any = None
 
     def __call__(self, state: Any, arms: Tensor) -> Estimate:
-        """After the state's rounds. ``arms``: 1 x A x d or R x A x d."""
+        """Return the estimate after the state's rounds. ``arms``: 1 x A x d or R x A x d."""
         if self.learner is None:
             mu, s2 = state.mu, state.s2
         else:
@@ -275,16 +290,17 @@ class Estimator:
 
 @dataclass(frozen=True)
 class AccuracyProbes:
-    """Accuracy of each estimator after a round, R x len(names); ``read`` takes the numbers out of a trace by name.
+    """Accuracy of each estimator after a round, R x len(names); ``read`` returns the numbers of a trace by name.
 
-    Of an estimator: "coverage", the fraction of arms at which f lies within three standard deviations; "sd", mean standard
-    deviation on [beyond, 1]; "lowest", smallest variance / exact variance on [beyond, 1]; "least" and "most", the
-    smallest and largest such ratio of all arms. And "effective dimension", the exact sum_i n_i s2(x_i).
+    Each estimator has five numbers. "coverage" is the fraction of arms at which f is within three standard deviations.
+    "sd" is the mean standard deviation on [beyond, 1]. "lowest" is the smallest variance / exact variance on [beyond, 1].
+    "least" and "most" are the smallest and the largest such ratio over all arms. In addition, "effective dimension" is the
+    exact sum_i n_i s2(x_i).
 
     Attributes:
         exact: the estimator that the others are compared with.
-        estimators: by name.
-        beyond: where no arm is evaluated.
+        estimators: estimators by name.
+        beyond: left end of an interval [beyond, 1] without evaluations.
     """
 
     exact: Estimator
@@ -293,7 +309,7 @@ class AccuracyProbes:
 
     @property
     def names(self) -> list[str]:
-        """ "own coverage", ..., in the order of the numbers."""
+        """Names of the numbers in their order, for example "own coverage"."""
         return [
             f"{name} {measure}"
             for name in self.estimators
@@ -319,26 +335,26 @@ class AccuracyProbes:
         return torch.stack([*found, effective], 1)
 
     def read(self, trace: Trace, series: str = "measures") -> dict[str, np.ndarray]:
-        """Name -> R x T'."""
+        """Return the numbers in a trace by name, R x T' each."""
         return dict(zip(self.names, np.moveaxis(trace[series], 2, 0), strict=True))
 
 
 def estimator_curve(estimator: Estimator, part: str, seen: Round) -> Tensor:
-    """A probe: the part "mean" or "sd" of an estimator at all arms, R x A."""
+    """Return the part "mean" or "sd" of an estimator at all arms, R x A."""
     return getattr(estimator(innermost_state(seen.after), seen.context), part)
 
 
 def arm_points(seen: Round) -> Tensor:
-    """A probe: where the arms lie, R x A."""
+    """Return the first coordinate of all arms, R x A."""
     return seen.context[..., 0].expand(len(seen.action), -1)
 
 
 def true_means(seen: Round) -> Tensor:
-    """A probe: f at all arms, R x A."""
+    """Return f at all arms, R x A."""
     return seen.instance.means
 
 
 def mean_rewards(seen: Round) -> Tensor:
-    """A probe: mean of the rewards of each arm, NaN where it was never evaluated, R x A."""
+    """Return the mean reward of each arm, R x A; NaN for arms that were never evaluated."""
     state = innermost_state(seen.after)
     return torch.where(state.n > 0, state.ysum / state.n, torch.nan)

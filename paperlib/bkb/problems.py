@@ -1,11 +1,12 @@
-"""Functions to optimize whose kernel is known: drawn in the kernel's space, from its Gaussian process, linear, or zero.
+"""Test problems with a known kernel: f from the kernel's RKHS, from its Gaussian process, linear, or zero.
 
 Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019), Figure 2 and the setting of Section 2. The paper has no
-regret experiment; the other problems are ours.
+regret experiment; the other problems are our additions.
 Letters: R trials, A arms, d dimensions, n centers, F norm of f, xi standard deviation of the noise.
 
-The arms stay the same in all rounds and trials, 1 x A x d; each trial draws its own f. The regret of a round is max f - f(played
-arm), free of noise. One normal a trial and round, purpose "noise", makes the reward, whatever the arm: all learners hear the same noise.
+The arms, 1 x A x d, are the same in all rounds and trials; each trial draws a separate f. The regret of a round is
+max f - f(pulled arm), without noise. Each trial and round draws one normal number (purpose "noise") for the reward, whatever
+the arm is. Therefore all learners receive the same noise.
 """
 
 from typing import NamedTuple
@@ -20,54 +21,59 @@ from ..core.streams import Draw, Streams
 from ..core.trees import tree_where
 from ..maths.gp import RBF, Kernel, Linear
 
-ALL = 2000  # up to so many arms, each is a center unless told otherwise
-CENTERS = 200  # of more arms, so many
-JITTER = 1e-10  # times k(x, x), for the Cholesky factor of a Gaussian process: adds 1e-5 of its standard deviation
-ATTEMPTS = 10_000  # draws of f before giving up
+ALL = 2000  # With at most this many arms, each arm is a center by default.
+CENTERS = 200  # default number of centers for larger arm sets
+# Multiple of k(x, x) that is added to K, so that a Gaussian process has a Cholesky factor. It adds 1e-5 of the
+# process's standard deviation.
+JITTER = 1e-10
+ATTEMPTS = 10_000  # draws of f before an error is raised
 SPECTRA = ("low", "poly", "flat")
-CHUNK = 1 << 14  # arms whose kernel values are held at a time
+CHUNK = 1 << 14  # number of arms whose kernel values are in memory at a time
 
 
 class ArmsInstance(NamedTuple):
-    """A problem with f drawn: f = sum_j c_j k(z_j, .) where coefficients are given, with ||f||^2 = c^T K_zz c."""
+    """Problem instance: arms and a drawn f.
+
+    If coefficients are given, f = sum_j c_j k(z_j, .) with ||f||^2 = c^T K_zz c.
+    """
 
     arms: Tensor  # 1 x A x d
-    means: Tensor  # R x A, or 1 x A where the trials share f: f of every arm
-    best: Tensor  # R or 1, the largest of them
+    means: Tensor  # R x A, or 1 x A if the trials share f: f of every arm
+    best: Tensor  # R or 1, the largest mean
     coefficients: Tensor | None  # R x n, c
     centers: Tensor | None  # 1 x n x d, z
 
 
 class FixedArms:
-    """What the problems share. Subclasses are frozen dataclasses with a field ``noise``, and make the world."""
+    """Base class of the problems. Subclasses are frozen dataclasses with a field ``noise`` whose ``init`` draws the instance."""
 
     noise: float
 
     def context(self, instance: ArmsInstance, t: int) -> Tensor:
-        """The arms, 1 x A x d, the same in every round."""
+        """Return the arms, 1 x A x d, the same in every round."""
         return instance.arms
 
     def respond(
         self, instance: ArmsInstance, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
-        """Reward and regret of the arms ``action`` (R indices), R each."""
+        """Return reward and regret of the arms ``action`` (R indices), R each."""
         mean = take_mean(instance.means, action)
         return mean + self.noise * draw.normal("noise"), instance.best - mean
 
 
 class RBFArms(FixedArms):
-    """Those with the kernel exp(-gamma ||x - y||^2), gamma a field."""
+    """Base class of the problems with the kernel exp(-gamma ||x - y||^2), where gamma is a field."""
 
     gamma: float
 
     @property
     def kernel(self) -> RBF:
-        """The kernel that learners are given; of a drawn f its own."""
+        """Kernel for the learners; a drawn f has this kernel."""
         return RBF(self.gamma)
 
 
 def even_grid(count: int, dim: int = 1, **tkwargs) -> Tensor:
-    """The points i / (m - 1) of [0, 1]^d, m = count^{1/d} a side, 1 x count x d."""
+    """Return the points i / (m - 1) of [0, 1]^d with m = count^{1/d} points per side, 1 x count x d."""
     side = round(count ** (1 / dim))
     line = torch.arange(side, **tkwargs) / max(side - 1, 1)
     return torch.cartesian_prod(*[line] * dim).reshape(1, count, dim)
@@ -76,7 +82,7 @@ def even_grid(count: int, dim: int = 1, **tkwargs) -> Tensor:
 def scale_function(
     kernel: Kernel, arms: Tensor, centers: Tensor, coefficients: Tensor, norm: float
 ) -> ArmsInstance:
-    """f = sum_j c_j k(z_j, .), scaled to the given norm.
+    """Return the instance of f = sum_j c_j k(z_j, .), scaled to the given norm.
 
     Args:
         arms: 1 x A x d.
@@ -84,6 +90,7 @@ def scale_function(
         coefficients: R x n, c before scaling.
         norm: F = ||f||.
     """
+    # ||f||^2 = c^T K_zz c, so that multiplying c by F / ||f|| gives the norm F.
     square = ((coefficients @ kernel(centers[0], centers[0])) * coefficients).sum(1, keepdim=True)
     coefficients = coefficients * (norm * square.rsqrt())
     means = torch.cat([coefficients @ kernel(centers[0], part) for part in arms[0].split(CHUNK)], 1)
@@ -92,9 +99,10 @@ def scale_function(
 
 @frozen_dataclass
 class RKHS(RBFArms):
-    """Arms in [0, 1]^d and an f per trial in the space of exp(-gamma ||x - y||^2), of norm F exactly.
+    """Functions of known RKHS norm: arms in [0, 1]^d, and one f per trial of norm exactly F.
 
-    f = sum_j c_j k(z_j, .) with c standard normal, then scaled (purpose "problem").
+    The kernel is exp(-gamma ||x - y||^2). f = sum_j c_j k(z_j, .) with c standard normal, then scaled to norm F (purpose
+    "problem").
 
     Attributes:
         arms: A.
@@ -102,12 +110,19 @@ class RKHS(RBFArms):
         gamma: > 0, of the kernel.
         norm: F > 0.
         noise: xi >= 0.
-        centers: how many arms are centers z, drawn with the arms; None: all up to 2000 arms, 200 of more.
-        grid: arms on an even grid instead of uniform; A is then the d-th power of an integer.
+        centers: number of arms that are centers z, drawn with the arms; None for all of up to 2000 arms, and 200 of more.
+        grid: arms on an even grid instead of uniform arms; A must then be the d-th power of an integer.
         instance: seed of the arms, which all trials share.
 
     Raises:
         ValueError: a value out of range.
+
+    Examples:
+        >>> from paperlib.bkb import RKHS, UniformArm
+        >>> from paperlib.play import play
+        >>> problem = RKHS(arms=50, dim=2, gamma=20.0)
+        >>> play(UniformArm(), problem, horizon=10, trials=3)["regret"].shape
+        (3, 10)
     """
 
     arms: int = fields.size(200)
@@ -128,7 +143,8 @@ class RKHS(RBFArms):
             )
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> ArmsInstance:
-        """The instance's arms and centers, and f from the trials' streams (purpose "problem")."""
+        """Draw arms and centers from the instance's seed, and f from the trials' streams (purpose "problem")."""
+        # Arms come from a separate stream, so that they do not depend on the seed of the run.
         shared = Streams(self.instance, [0], **tkwargs).at(-1)
         if self.grid:
             arms = even_grid(self.arms, self.dim, **tkwargs)
@@ -141,22 +157,22 @@ class RKHS(RBFArms):
 
 
 class _Line(RBFArms):
-    """What the problems on a grid of [0, 1] share. Subclasses have a field ``arms``, how many."""
+    """Base class of the problems on a grid of [0, 1]. Subclasses have a field ``arms``, the number of arms."""
 
     arms: int
 
     @property
     def left(self) -> int:
-        """How many arms lie in [0, .5]: the first ones."""
+        """Number of arms in [0, 0.5], which are the first ones."""
         return (self.arms + 1) // 2
 
 
 @frozen_dataclass
 class WarmRKHS(_Line):
-    """A grid of [0, 1] and an f that is best where a warm start in [0, .5] does not look.
+    """Functions on a grid of [0, 1] whose best arm is outside a warm start in [0, 0.5].
 
-    As ``RKHS``, but each trial draws f until its largest value lies beyond ``beyond`` and exceeds the largest on
-    [0, .5] by more than ``lead``. To be played after rounds that draw from the first ``left`` arms.
+    f is drawn as for ``RKHS``. Each trial repeats the draw until the best arm is above ``beyond`` and its value exceeds
+    the largest value on [0, 0.5] by more than ``lead``. Play it after warm-start rounds on the first ``left`` arms.
 
     Attributes:
         arms: A.
@@ -168,6 +184,14 @@ class WarmRKHS(_Line):
 
     Raises:
         ValueError: a value out of range; from ``init``: no draw meets the conditions.
+
+    Examples:
+        >>> from paperlib.bkb import LazyBKB, Confidence, WarmRKHS
+        >>> from paperlib.play import play
+        >>> problem = WarmRKHS(arms=51)
+        >>> learner = LazyBKB(problem.kernel, Confidence(noise=0.1, norm_bound=3.0))
+        >>> play(learner, problem, horizon=10, trials=2)["regret"].shape, problem.left
+        ((2, 10), 26)
     """
 
     arms: int = fields.size(201, least=3)
@@ -178,16 +202,17 @@ class WarmRKHS(_Line):
     lead: float = fields.nonnegative(0.3)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> ArmsInstance:
-        """f from the trials' streams (purposes "problem 0", "problem 1", ..., one an attempt)."""
+        """Draw f from the trials' streams (purposes "problem 0", "problem 1", ..., one per attempt)."""
         arms = even_grid(self.arms, **tkwargs)
         kept, done = None, torch.zeros(trials, dtype=torch.bool, device=arms.device)
+        # Each attempt has its own purpose, so that a trial's f does not depend on the other trials.
         for attempt in range(ATTEMPTS):
             coefficients = draw.normal(f"problem {attempt}", self.arms)
             instance = scale_function(self.kernel, arms, arms, coefficients, self.norm)
             lead = instance.best - instance.means[:, : self.left].amax(1)
             good = (arms[0, argmax_first(instance.means), 0] > self.beyond) & (lead > self.lead)
             if kept is not None:
-                instance = tree_where(done, kept, instance)  # what was good stays
+                instance = tree_where(done, kept, instance)  # Trials that are done keep their f.
             kept, done = instance, done | good
             if bool(done.all()):
                 return kept
@@ -198,9 +223,9 @@ class WarmRKHS(_Line):
 
 @frozen_dataclass
 class GPDraw(_Line):
-    """A grid of [0, 1] and an f per trial from the Gaussian process of exp(-gamma (x - y)^2), of unit variance.
+    """Draws of a Gaussian process on a grid of [0, 1], one per trial, with the kernel exp(-gamma (x - y)^2) of unit variance.
 
-    Source: Figure 2; the paper's "bandwidth 100" is read as gamma. Evaluations go to the first ``left`` arms.
+    Source: Figure 2; we read the paper's "bandwidth 100" as gamma. The figure evaluates only the first ``left`` arms.
 
     Attributes:
         arms: A.
@@ -209,6 +234,12 @@ class GPDraw(_Line):
 
     Raises:
         ValueError: a value out of range.
+
+    Examples:
+        >>> from paperlib.bkb import GPDraw, UniformArm
+        >>> from paperlib.play import play
+        >>> play(UniformArm(), GPDraw(arms=51), horizon=10, trials=3)["regret"].shape
+        (3, 10)
     """
 
     arms: int = fields.size(1001, least=3)
@@ -216,8 +247,12 @@ class GPDraw(_Line):
     noise: float = fields.nonnegative(0.1)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> ArmsInstance:
-        """f = L z with L L^T = K + 1e-10 I and z from the trials' streams (purpose "problem"); no norm: f is not in the kernel's space."""
+        """Draw f = L z with L L^T = K + 1e-10 I and z from the trials' streams (purpose "problem").
+
+        The instance has no coefficients, because f is not in the kernel's RKHS and therefore has no norm.
+        """
         arms = even_grid(self.arms, **tkwargs)
+        # Without jitter K has no Cholesky factor, because it is singular up to rounding on a fine grid.
         K = self.kernel(arms[0], arms[0]) + JITTER * torch.eye(self.arms, **tkwargs)
         means = draw.normal("problem", self.arms) @ torch.linalg.cholesky(K).mT
         return ArmsInstance(arms, means, means.amax(1), None, None)
@@ -225,10 +260,12 @@ class GPDraw(_Line):
 
 @frozen_dataclass
 class LinearArms(FixedArms):
-    """Arms N(0, diag(spectrum)), scaled so that the longest has norm 1, and a theta* per trial on the sphere of radius F.
+    """Linear functions: arms from N(0, diag(spectrum)), and one theta* per trial on the sphere of radius F.
+
+    The arms are scaled so that the largest norm is 1.
 
     Attributes:
-        spectrum: "low", five ones, then 1e-3; "poly", 1 / j; "flat", ones.
+        spectrum: "low" for five ones, then 1e-3; "poly" for 1 / j; "flat" for ones.
         arms: A.
         dim: d.
         norm: F = ||theta*||_2 > 0.
@@ -237,6 +274,12 @@ class LinearArms(FixedArms):
 
     Raises:
         ValueError: a value out of range.
+
+    Examples:
+        >>> from paperlib.bkb import LinearArms, UniformArm
+        >>> from paperlib.play import play
+        >>> play(UniformArm(), LinearArms("poly", arms=50, dim=5), horizon=10, trials=3)["regret"].shape
+        (3, 10)
     """
 
     spectrum: str = fields.one_of(SPECTRA, "low")
@@ -248,7 +291,10 @@ class LinearArms(FixedArms):
     kernel = Linear()  # of f
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> ArmsInstance:
-        """The instance's arms, and theta* from the trials' streams (purpose "problem theta"); the centers are the axes."""
+        """Draw the arms from the instance's seed, and theta* from the trials' streams (purpose "problem theta").
+
+        The centers are the coordinate axes, so that theta* is the vector of coefficients.
+        """
         j = torch.arange(1, self.dim + 1, **tkwargs)
         spectrum = {
             "low": torch.where(j <= 5, 1.0, 1e-3),
@@ -257,6 +303,7 @@ class LinearArms(FixedArms):
         }[self.spectrum]
         shared = Streams(self.instance, [0], **tkwargs).at(-1)
         arms = shared.normal("problem arms", self.arms, self.dim) * spectrum.sqrt()
+        # A common factor makes the largest norm 1 and keeps the shape of the spectrum.
         arms = arms / torch.linalg.vector_norm(arms, dim=-1).amax()
         theta = self.norm * draw.sphere("problem theta", self.dim)
         means = arm_dot(arms, theta)
@@ -267,7 +314,7 @@ class LinearArms(FixedArms):
 
 @frozen_dataclass
 class SizedRBF:
-    """s(x) s(y) exp(-gamma ||x - y||^2); the last coordinate of a point is its size s.
+    """Kernel s(x) s(y) exp(-gamma ||x - y||^2), where the last coordinate of a point is its size s.
 
     Attributes:
         gamma: > 0.
@@ -288,10 +335,11 @@ class SizedRBF:
 
 @frozen_dataclass
 class UnevenArms(FixedArms):
-    """Arms in the unit square with sizes uniform on [.05, 1], the same in all trials; f = 0, so that rewards are noise.
+    """Arms in the unit square with sizes uniform on [0.05, 1], the same in all trials; f = 0, so that rewards are noise.
 
-    Here the theory's own oversampling leaves pulls out within hundreds of rounds. With k(x, x) = 1 every pull is kept while
-    t + lambda <= qbar, and a check of Theorem 3.1 could not fail. Here k(x, x) goes down to .0025.
+    On these arms, BKB with the theory's oversampling drops pulls within hundreds of rounds, because k(x, x) goes down to
+    0.0025. With k(x, x) = 1, in contrast, every pull is kept while t + lambda <= qbar, and a check of Theorem 3.1 could
+    not fail.
 
     Attributes:
         arms: A.
@@ -308,8 +356,9 @@ class UnevenArms(FixedArms):
     kernel = SizedRBF()  # of these arms
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> ArmsInstance:
-        """The instance's arms, 1 x A x 3."""
+        """Draw the arms, 1 x A x 3, from the instance's seed."""
         u = Streams(self.instance, [0], **tkwargs).at(-1).uniform("problem arms", self.arms, 3)
         arms = torch.cat([u[..., :2], 0.05 + 0.95 * u[..., 2:]], 2)
+        # f = 0: the arms that a learner pulls depend on noise and variance alone.
         zero = torch.zeros(1, self.arms, **tkwargs)
         return ArmsInstance(arms, zero, zero[:, 0], None, None)

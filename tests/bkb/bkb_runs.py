@@ -1,4 +1,4 @@
-"""Runs and instances for the tests of the theory: recorded, kept, and played by right and by broken learners."""
+"""Recorded runs and instances for the tests of the theory, with correct and with broken learners."""
 
 from dataclasses import dataclass
 
@@ -20,12 +20,12 @@ _traces = {}
 
 
 def confidence(rule="practical", **changes):
-    """Of the reference problem."""
+    """Return the confidence rule of the reference problem."""
     return Confidence(**{"noise": 0.1, "norm_bound": 3.0, "rule": rule} | changes)
 
 
 def record(learner, problem, horizon, trials, sketched=True, seed=0, **more):
-    """A run with every probe in every round, kept for the other tests."""
+    """Run a learner with every probe in every round; the result is cached for the other tests."""
     key = (learner, problem, horizon, trials, sketched, seed)
     if key not in _traces:
         base = getattr(learner, "base", learner)
@@ -42,7 +42,7 @@ def record(learner, problem, horizon, trials, sketched=True, seed=0, **more):
 
 
 def reference_run(rule="practical", qbar=10.0, horizon=120, trials=20, kind=BKB, seed=0, **changes):
-    """Trace, replay and learner on the reference problem."""
+    """Return trace, replay and learner on the reference problem."""
     problem = REFERENCE
     learner = kind(problem.kernel, confidence(rule, **changes), qbar=qbar)
     trace = record(learner, problem, horizon, trials, seed=seed)
@@ -57,7 +57,7 @@ def _draw():
 
 
 def instance(name, seed=0, arms=14, rounds=40, trials=3, ridge=0.1):
-    """A replay of random arms."""
+    """Return a replay of random arms."""
     rng = np.random.default_rng(seed)
     points = torch.from_numpy(rng.uniform(size=(1, arms, 2)))
     return Replay(
@@ -66,7 +66,7 @@ def instance(name, seed=0, arms=14, rounds=40, trials=3, ridge=0.1):
 
 
 def dictionary(name, seed=0, arms=30, rounds=200, qbar=20.0, ridge=0.1):
-    """A dictionary drawn by exact variances: a snapshot with multiplicities and probabilities."""
+    """Return a dictionary sampled with exact variances, as a snapshot with multiplicities and probabilities."""
     rng = np.random.default_rng(seed)
     points = torch.from_numpy(rng.uniform(size=(arms, 2)))
     n = torch.from_numpy(rng.multinomial(rounds, np.full(arms, 1 / arms)).astype(float))
@@ -78,14 +78,14 @@ def dictionary(name, seed=0, arms=30, rounds=200, qbar=20.0, ridge=0.1):
 
 @dataclass(frozen=True)
 class Starved(BKB):
-    """Forgets to add what the dictionary does not see."""
+    """Broken learner: its variance lacks the part outside the span of the dictionary."""
 
     variance: str = "sor"
 
 
 @dataclass(frozen=True)
 class Overconfident(BKB):
-    """Reports a hundredth of its standard deviation, and half its mean."""
+    """Broken learner: it reports a hundredth of its standard deviation, and half its mean."""
 
     def update(self, state, arms, arm, reward, draw):
         new = super().update(state, arms, arm, reward, draw)
@@ -94,6 +94,6 @@ class Overconfident(BKB):
 
 @dataclass(frozen=True)
 class KeepsAll(BKB):
-    """Never forgets a pull: its dictionary is all that was pulled, its multiplicity all pulls."""
+    """Broken learner: it keeps every pull, so that its dictionary is all pulled arms, with all pulls as multiplicity."""
 
     qbar: float = 1e9

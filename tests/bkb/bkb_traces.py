@@ -1,4 +1,4 @@
-"""Traces by hand."""
+"""Traces built by hand."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Embeddings kept apart by trial: what is copied, and that nothing else differs from one tensor."""
+"""Embeddings stored per trial: which parts are copied, and that results equal those of a single tensor."""
 
 import pytest
 import torch
@@ -43,7 +43,7 @@ def test_trees_take_and_pack_them():
 def test_rank_one_by_trial_and_at_once_are_the_same():
     draw = torch.Generator().manual_seed(0)
     Z = torch.rand(3, 4, 9, generator=draw, dtype=torch.float64)
-    Z[1, 2:] = 0  # a trial with fewer features
+    Z[1, 2:] = 0  # one trial has fewer features
     V = Z @ Z.mT + 0.5 * torch.eye(4, dtype=torch.float64)
     given = torch.linalg.inv(V), torch.rand(3, 9, **TKWARGS), torch.rand(3, 9, **TKWARGS) + 1
     heard = torch.tensor([0, 3, 8]), torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)

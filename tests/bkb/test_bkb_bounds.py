@@ -1,4 +1,4 @@
-"""Statements of the theory: on random instances, on runs, and with input broken on purpose, which must be flagged."""
+"""Statements of the theory on random instances, on runs, and with deliberately broken input, which must be flagged."""
 
 import math
 from dataclasses import replace
@@ -61,7 +61,7 @@ ACCURATE = (sketch_lemmas.lemma_c1, sketch_lemmas.corollary_4_2, sketch_lemmas.p
 
 
 def trace_arms():
-    """21 arms (i / 20)^1.3 and the twenty played by exact GP-UCB on a function without noise."""
+    """Return 21 arms (i / 20)^1.3 and the twenty arms that exact GP-UCB pulls on a function without noise."""
     arms = ((torch.arange(21, dtype=torch.float64) / 20) ** 1.3).view(1, -1, 1)
     return arms, [10, 20, 0, 16, 6, 14, 18, 4, 18, 7, 17, 18, 16, 4, 20, 17, 18, 7, 17, 5]
 
@@ -181,7 +181,7 @@ def test_proposition_b1_is_an_equality_at_the_newest_arm():
 
 
 def test_numbers_of_the_reference_run():
-    """d_eff 16.74 <= 30.37 <= 79.10, the sum of variances 1020 <= 1714, printed bound 6470 and certificates below the trivial 1800."""
+    """Expected numbers: d_eff 16.74 <= 30.37 <= 79.10, sum of variances 1020 <= 1714, printed bound 6470, certificates below the trivial 1800."""
     trace, run, learner = reference_run(horizon=300)
     mean = lambda x: float(x[:, -1].mean())
     assert mean(run.effective) == pytest.approx(16.74, rel=0.03) and mean(
@@ -230,7 +230,7 @@ def test_false_exact_quantities_are_flagged():
     run = instance("rbf")
     wrong = lambda **values: _with(run, **values)
     assert run_lemmas.proposition_b3(wrong(effective=run.log_det * 1.1)).verdict == "fails"
-    # the variance that chose, not the one after
+    # The sum uses the variance that chose the arm, not the variance after its reward.
     assert run_lemmas.proposition_b3(wrong(settled=run.played)).verdict == "fails"
     assert run_lemmas.sum_of_variances(run, printed=True).verdict == "fails"
     assert (
@@ -240,7 +240,7 @@ def test_false_exact_quantities_are_flagged():
 
 
 def _with(run, **values):
-    """The run with derived quantities replaced."""
+    """Return the run with some derived quantities replaced."""
     other = replace(run)
     other.__dict__.update(values)
     return other
@@ -252,7 +252,8 @@ def test_information_lacks_a_factor_2_in_the_paper():
     gains = run_lemmas.information_gain(Linear(), arms, 10.0, [1, 2, 3])
     check = run_lemmas.information(run, gains)
     assert check.verdict == "holds" and check.observed[0, 0] == pytest.approx(1 / 11)
-    assert (check.observed[0] > check.bound / 2).all()  # the printed gamma_t
+    # The bound printed in the paper, gamma_t, is violated.
+    assert (check.observed[0] > check.bound / 2).all()
     halved = [gain._replace(upper=gain.upper / 2) for gain in gains]
     assert run_lemmas.information(run, halved).verdict == "fails"
 
@@ -331,12 +332,12 @@ def test_dictionary_that_is_not_what_was_sampled_is_flagged():
     shot = dictionary("matern", 3)
     few = torch.zeros_like(shot.mask)
     few[shot.mask.nonzero()[0]] = True
-    wrong = replace(shot, mask=few)  # accuracy is that of the sampled one
+    wrong = replace(shot, mask=few)  # the accuracy still belongs to the sampled dictionary
     assert shot.accuracy < 1 and all(statement(wrong).verdict == "fails" for statement in ACCURATE)
 
 
 def test_variance_is_no_bound_from_either_side():
-    """Two arms with k = .5, both pulled, one in the dictionary: 4/9 and 31/36 against 7/15."""
+    """Two arms with k = 0.5, both pulled, one in the dictionary: s2~ is 4/9 and 31/36, and the exact s2 is 7/15."""
     arms = torch.tensor([[1.0, 0.0], [0.5, math.sqrt(0.75)]], dtype=torch.float64)
     shot = Snapshot(
         Linear(), arms, torch.ones(2, dtype=torch.float64), torch.tensor([True, False]), 1.0
@@ -375,7 +376,7 @@ def test_states_of_the_learners(kind):
         )
     for trial in range(2):
         n, mask, s2 = (x[trial] for x in (state.n, state.mask, state.s2))
-        # a LazyBKB stores no determinant
+        # A LazyBKB stores no determinant.
         log_det = float(state.log_det[trial]) if kind is BKB else None
         shot = Snapshot(problem.kernel, instance.arms[0], n, mask, 0.01, s2, log_det)
         assert all(statement(shot).verdict == "holds" for statement in SNAPS)
@@ -436,7 +437,7 @@ def test_size_of_a_dictionary():
         and printed.informative_from is None
         and printed.trivial == 120
     )
-    # held against a small qbar
+    # A dictionary of all pulls violates the bound for qbar = 5 in every trial.
     everything, replay, _ = reference_run(kind=KeepsAll, qbar=1e9, horizon=120, trials=3)
     assert (
         bounds.theorem_3_1_tight(everything, replay.effective * 0.02, confidence(), 5.0).verdict
@@ -459,7 +460,7 @@ def test_ratio_of_variances():
     assert check.verdict == "fails" and not check.by_trial.any()
     full, _, learner = reference_run(qbar=1000.0, horizon=60, trials=60)
     check = bounds.theorem_3_1_accuracy(full, learner.confidence, 1000.0, one)
-    # every pull is kept: there is no sketch to be accurate
+    # Every pull is kept, so that there is no sketching error to check.
     assert check.verdict == "vacuous here" and check.remark == ""
     assert check.inputs["rounds with pulls left out"] == 0
 
@@ -480,7 +481,7 @@ def test_every_pull_is_kept_at_first():
 
 
 class ScaledArms(FixedArms):
-    """Uniform points with a scale from .05 to 1 as third coordinate."""
+    """Uniform points with a scale from 0.05 to 1 as third coordinate."""
 
     noise = 0.0
 
@@ -495,7 +496,7 @@ class ScaledArms(FixedArms):
 
 
 def scaled(gamma):
-    """s(x) s(y) exp(-gamma r^2)."""
+    """Return the kernel s(x) s(y) exp(-gamma r^2)."""
     return FunctionKernel(
         lambda X, Y: X[..., 2:] * Y[..., 2:].mT * RBF(gamma)(X[..., :2], Y[..., :2])
     )
@@ -506,7 +507,7 @@ def scaled(gamma):
     [(60, 3.0, 150, 40), pytest.param(300, 30.0, 600, 100, marks=pytest.mark.slow)],
 )
 def test_theory_at_work_where_arms_are_left_out(arms, gamma, T, least):
-    """With arms of unequal length the theory's q-bar does leave pulled arms out, and the variances stay right."""
+    """With arms of unequal norm the theory's q-bar does leave pulled arms out, and the variances stay accurate."""
     kernel, c = scaled(gamma), confidence(noise=1.0)
     qbar = theory.qbar_theory(T, c.delta, c.eps)
     problem = ScaledArms(arms)
@@ -567,7 +568,9 @@ def test_certificate_and_corrected_theorem():
     )
     for check in (own_bound, corrected):
         assert check.by_trial.all() and check.trivial == 1800 and check.remark == ""
-    assert (own_bound.bound[:, -1] < 1800).all() and own_bound.informative_from < 120  # 537 +- 19
+    assert (
+        own_bound.bound[:, -1] < 1800
+    ).all() and own_bound.informative_from < 120  # about 537 +- 19
     assert own_bound.bound[:, -1].mean() == pytest.approx(537, rel=0.1)
     assert (own_bound.bound <= corrected.bound).all() and corrected.informative_from is None
     assert (

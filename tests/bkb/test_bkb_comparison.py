@@ -1,4 +1,4 @@
-"""Which rounds are compared, and from which on one learner needs less than another."""
+"""The choice of the rounds to compare, and the round from which one learner needs less time than another."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from companion.bkb.experiments.dictionary import crossover, from_seven, while_al
 
 def test_rounds_with_fewer_arms_than_the_square():
     every = np.arange(1, 41)
-    # U = 1..24, of them the last six
+    # The condition holds for U = 1..24, and the last quarter of these rounds is six.
     assert while_small(np.full(40, 5), every).tolist() == [18, 19, 20, 21, 22, 23]
     assert while_small(np.full(40, 5), np.full(40, 9)).tolist() == list(range(30, 40))
     assert while_small(np.array([1, 2]), every[:2]).tolist() == [1]
@@ -35,10 +35,12 @@ def test_rounds_in_which_nearly_all_are_in():
         ([1, 3], [2, 2], None),
         ([2, 2], [2, 2], None),
         ([3, 1, 5], [2, 2], 2),
-        ([5, 1, 1, 3, 1, 1], [2] * 6, 2),  # dear rounds that the cheap ones before have paid for
-        ([5, 1, 1, 9, 1, 1], [2] * 6, 5),  # and one that they have not
+        # The expensive fourth round costs less than the cheap rounds before it saved.
+        ([5, 1, 1, 3, 1, 1], [2] * 6, 2),
+        # Here it costs more than they saved.
+        ([5, 1, 1, 9, 1, 1], [2] * 6, 5),
         ([1.0] * 9 + [2], [3.0] * 9 + [1], 1),
-        ([3] * 19 + [1], [2] * 20, None),  # the last round proves nothing
+        ([3] * 19 + [1], [2] * 20, None),  # a crossover in the last round does not count
     ],
 )
 def test_crossover(first, other, when):
@@ -47,9 +49,9 @@ def test_crossover(first, other, when):
 
 def test_crossover_of_growing_curves():
     t = np.arange(1.0, 101)
-    # the median trial
+    # The result is the crossover of the median trial.
     assert crossover(np.full((3, 100), 30.5), np.stack([0.5 * t, t, 99 * t])) == 31
     slow = np.stack([t, t, t])
-    slow[0, 0] = 1e9  # one slow round of one trial moves nothing
+    slow[0, 0] = 1e9  # one slow round of one trial does not change the median
     assert crossover(np.full((3, 100), 30.5), slow) == 31
     assert crossover(np.full((3, 100), 30.5), np.stack([t, 0 * t, 0 * t])) is None

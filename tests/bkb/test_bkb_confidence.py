@@ -1,4 +1,4 @@
-"""Radius rules against values worked by hand, against each other, and what a tally adds up."""
+"""Radius rules compared with values computed by hand and with each other, and the sums in a tally."""
 
 import math
 from dataclasses import replace
@@ -13,7 +13,7 @@ from paperlib.bkb.learners.soful import SOFUL
 from paperlib.bkb.model.confidence import RULES, Confidence, RoundSums
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
-REF = Confidence(0.1, 3.0, ridge=0.01)  # delta = .1, eps = .5: alpha = 3
+REF = Confidence(0.1, 3.0, ridge=0.01)  # delta = 0.1 and eps = 0.5, so that alpha = 3
 PAIRS = ((10, 5.0), (100, 20.0))
 BIAS = (1 + math.sqrt(2)) * 0.1 * 3.0
 L = math.log(10)
@@ -46,7 +46,7 @@ def test_radius_of_soful():
     learner, empty = SOFUL(Confidence(0.1, 1.0)), torch.zeros(1, 1, 30, **TKWARGS)
     value = learner.radius(SimpleNamespace(log_det=one(5.0), rho=one(0.2), sketch=empty))
     assert value.item() == pytest.approx(6.7040826553, abs=1e-9)
-    # nothing dropped: OFUL's
+    # While the sketch has dropped no direction, the radius is the radius of OFUL.
     kept = learner.radius(SimpleNamespace(log_det=one(5.0), rho=one(0.0), sketch=empty))
     assert kept.item() == pytest.approx(0.1 * math.sqrt(5 + 2 * L) + 0.1, abs=1e-12)
 
@@ -71,7 +71,7 @@ def test_each_rule_is_its_formula_times_the_scale(rule):
 
 
 def test_the_logarithm_of_the_paper_is_clamped():
-    """kappa2 t < 1: the printed square root would be that of a negative number."""
+    """For kappa2 t < 1 the printed formula would take the square root of a negative number."""
     assert radius("paper", kappa2=0.01, rounds=5, effective=1e6) == pytest.approx(
         0.2 * math.sqrt(L) + BIAS, rel=1e-12
     )
@@ -88,7 +88,7 @@ def test_gamma_is_that_of_the_next_pair():
 
 
 def test_a_tally_adds_up():
-    """Only the first variance, which is known exactly, is not inflated; Sig is the latest."""
+    """All variances are inflated except the first, which is known exactly; Sig is the latest value, not a sum."""
     sums = REF.start(torch.tensor([1.0], **TKWARGS), 2)
     assert sums.rounds == 0 and sums.information.shape == (2,) and not sums.information.any()
     for played, effective in (((9.0, 4.0), (1.0, 2.0)), ((1.0, 0.0), (3.0, 4.0))):
@@ -157,7 +157,7 @@ def test_fields_out_of_range_are_refused(field, value):
 
 
 def test_what_a_field_needs_beside_it():
-    with pytest.raises(ValueError, match="ridge=0.0"):  # no noise, so no default
+    with pytest.raises(ValueError, match="ridge=0.0"):  # without noise the ridge has no default
         Confidence(0.0, 1.0)
     with pytest.raises(ValueError, match="gamma="):
         replace(REF, rule="gamma")

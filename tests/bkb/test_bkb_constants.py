@@ -42,7 +42,7 @@ def test_oversampling_of_the_theory_is_in_the_hundreds(horizon, best, half):
 
 
 def test_tight_oversampling_makes_the_failures_sum_to_delta():
-    """sum_t 4 t exp(-eps^2 q / (2 alpha (1 + eps / 3))) = delta."""
+    """The tight q solves sum_t 4 t exp(-eps^2 q / (2 alpha (1 + eps / 3))) = delta."""
     T, delta, eps = 500, 0.05, 0.3
     q = theory.qbar_tight(T, delta, eps)
     total = sum(4 * t for t in range(1, T + 1)) * math.exp(
@@ -54,7 +54,7 @@ def test_tight_oversampling_makes_the_failures_sum_to_delta():
 def test_horizon_up_to_which_bkb_is_exact():
     one = torch.ones(3, dtype=torch.float64)
     assert theory.exact_horizon(10.0, one, 1.0) == 9 and theory.exact_horizon(10.0, one, 0.5) == 9
-    # k -> c k, lambda -> c lambda changes nothing
+    # The horizon does not change if k and lambda are multiplied by the same factor.
     assert theory.exact_horizon(10.0, 4 * one, 4.0) == 9
     assert theory.exact_horizon(10.0, torch.tensor([1.0, 0.5]), 1.0) == 4
     assert theory.exact_horizon(10.0, torch.tensor([1.0, 0.0]), 1.0) == 9
@@ -112,7 +112,7 @@ def test_regret_bounds_grow_with_what_hurts():
         )
         assert bound() < bound(confidence=confidence(eps=0.6))
     assert theory.regret_printed(c, 1.0, 300, 16.0) < theory.regret_printed(c, 1.0, 300, 17.0)
-    # no negative logarithm
+    # The logarithm is clamped at 0 if kappa2 T < 1.
     assert theory.regret_printed(c, 1e-3, 300, 16.0) < theory.regret_printed(c, 1.0, 300, 16.0)
     worst = lambda gamma, c=c: theory.radius_worst(c, 1.0, 300, gamma)
     assert worst(50.0) < worst(60.0) < worst(60.0, confidence(eps=0.7))
@@ -122,7 +122,7 @@ def test_regret_bounds_grow_with_what_hurts():
 
 
 def test_each_rule_has_its_own_worst_radius():
-    """xi = .1, lambda = .01, alpha = 3: sums of 2 alpha gamma = 300 and 2 alpha^2 gamma = 900."""
+    """With xi = 0.1, lambda = 0.01, alpha = 3 the sums are 2 alpha gamma = 300 and 2 alpha^2 gamma = 900."""
     inside = {
         "online": 900 + 2 * math.log(10),
         "corrected": 3 * (1 + math.log(1 + 100 * 300)) * 300 + 2 * math.log(10),
@@ -134,7 +134,7 @@ def test_each_rule_has_its_own_worst_radius():
 
 
 def test_worst_radius_without_sketching_error():
-    """eps -> 0: xi sqrt(2 gamma + 2 L) + 2 sqrt(lambda) F."""
+    """As eps goes to 0 the radius is xi sqrt(2 gamma + 2 L) + 2 sqrt(lambda) F."""
     assert theory.radius_worst(confidence("online", eps=1e-12), 1.0, 300, 50.0) == pytest.approx(
         0.1 * math.sqrt(100 + 2 * math.log(10)) + 0.6
     )

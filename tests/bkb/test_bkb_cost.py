@@ -1,4 +1,4 @@
-"""One large run in a process of its own."""
+"""One large run in a separate process."""
 
 import pytest
 

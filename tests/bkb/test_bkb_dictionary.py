@@ -1,4 +1,4 @@
-"""Sizes of dictionaries and the accuracy of their variance: against dense formulas and by hand."""
+"""Sizes of dictionaries and the accuracy of their variance, compared with dense formulas and values computed by hand."""
 
 from functools import partial
 
@@ -75,7 +75,7 @@ def test_accuracy_and_steps():
 
 
 def test_expected_share_uses_the_round_before_and_bounds_that_say_something():
-    """alpha = 3: the bounds of rounds 41 and 61 are 3 * 2 * 5 + 1 and 3 * 2 * 6 + 1; that of round 21, 49, is above its round."""
+    """With alpha = 3 the bounds of rounds 41 and 61 are 3 * 2 * 5 + 1 and 3 * 2 * 6 + 1; the bound of round 21, 49, is vacuous."""
     found = Trace(
         np.array([20, 21, 40, 41, 60, 61]),
         {
@@ -104,7 +104,7 @@ def test_excess_counts_rounds():
 
 
 def test_growth_beside_the_effective_dimension():
-    """From round 2 on the dictionary doubles and the dimension grows by half; then both by a third."""
+    """From round 2 on the dictionary doubles and the dimension grows by half; later both grow by a third."""
     found = trace(
         dictionary=[[3.0, 4, 8], [2, 3, 4]],
         dimension=[[1.0, 2, 3], [5, 6, 8]],

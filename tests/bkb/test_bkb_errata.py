@@ -1,4 +1,4 @@
-"""Errata: their numbers, and that the list is complete."""
+"""Numbers of the errata, and the completeness of the list."""
 
 import math
 
@@ -61,7 +61,7 @@ def test_numbers(function, expected, tolerance):
 
 
 def test_determinant_and_dimension_of_arms_pulled_in_turn():
-    """E10 and E13 against eigenvalues of the Gram matrix of all 300 pulls."""
+    """The numbers of ``e10`` and ``e13`` agree with the eigenvalues of the Gram matrix of all 300 pulls."""
     x = np.linspace(0, 1, 64)[np.arange(300) % 64]
     values = np.linalg.eigvalsh(np.exp(-100 * (x[:, None] - x) ** 2)).clip(0) / 0.01
     log_det, effective = np.log1p(values).sum(), (values / (1 + values)).sum()
@@ -125,7 +125,7 @@ def test_counterexample_to_theorem_4_1_as_printed():
         assert regret.shape == (200,) and (regret == 9).all()
         c = confidence(noise=noise, norm_bound=1.0)
         qbar = theory.qbar_theory(10, c.delta, c.eps)
-        # every pull is kept: BKB is the exact GP-UCB that is played there
+        # Every pull is kept, so that BKB equals the exact GP-UCB that runs in the counterexample.
         assert theory.exact_horizon(qbar, torch.ones(10), c.lam) >= 10
         assert (
             found[f"printed, xi={noise:g}"] == pytest.approx(bound, rel=2e-3)

@@ -1,4 +1,4 @@
-"""The dictionary that is thinned: against a simulation by hand, and BKB's where every pull is kept."""
+"""The thinned dictionary, compared with a direct simulation, and with BKB if every pull is kept."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def trace():
 
 def test_a_pull_stays_while_its_own_coin_is_below_the_least_probability_so_far(trace):
     for trial in range(4):
-        streams, pulls = Streams(trial, [0]), []  # arm, coin, in the dictionary
+        streams, pulls = Streams(trial, [0]), []  # arm, uniform, whether it is in the dictionary
         for t in range(120):
             coin = float(streams.at(t).uniform("dictionary")[0])
             pulls.append([int(trace["arm"][trial, t]), coin, True])
@@ -59,7 +59,7 @@ def test_the_share_that_stays_is_the_ratio_of_probabilities():
     with_p = lambda s, p: s._replace(s2=torch.full_like(s.s2, p))
     mask, coin = learner.kept(with_p(state, 0.8), arm, draw)
     assert mask[:, 0].double().mean() == pytest.approx(0.8, abs=0.015)
-    other = torch.ones_like(arm)  # no new pull of the first arm
+    other = torch.ones_like(arm)  # a pull of another arm than the first
     again, _ = learner.kept(with_p(state._replace(coin=coin), 0.2), other, draw)
     assert again[mask[:, 0], 0].double().mean() == pytest.approx(0.25, abs=0.015)
     assert not again[~mask[:, 0], 0].any()

@@ -1,4 +1,4 @@
-"""The information gain: between its bounds, exactly where it is known, and by enumeration."""
+"""The bounds on the information gain, compared with its exact values where they are known, and with enumeration."""
 
 import itertools
 import math
@@ -29,7 +29,7 @@ def test_gain_of_the_reference_problem():
             high, abs=0.01
         )
         assert found[T].lower <= found[T].upper <= found[T].lower + 0.1
-    # T gamma_1; the relaxation alone has 28.10
+    # This bound is T gamma_1; the relaxation alone gives 28.10.
     assert found[10].lower == pytest.approx(22.66, abs=0.3) and found[10].upper == pytest.approx(
         5 * math.log(101)
     )
@@ -57,7 +57,8 @@ def test_between_the_bounds_lies_the_best_of_all_designs(kernel):
             for design in itertools.combinations_with_replacement(range(5), gain.horizon)
         )
         assert gain.lower <= best + 1e-9 and best <= gain.upper + 1e-9
-        assert gain.lower >= (1 - 1 / math.e) * best  # greedy is that good: the gain is submodular
+        # The greedy design has this guarantee, because the gain is submodular.
+        assert gain.lower >= (1 - 1 / math.e) * best
 
 
 def test_certificate_holds_before_the_updates_have_converged(monkeypatch):
@@ -103,7 +104,7 @@ def test_pairs_serve_the_rule_gamma():
         confidence.gamma_at(100) == gains[-1]
         and confidence.gamma_at(37) >= run_lemmas.greedy(kernel, arms, 0.01, [37])[37]
     )
-    # gamma_at stops at a certificate of .05
+    # gamma_at stops at a gap of 0.05.
     assert run_lemmas.gamma_at(kernel, arms, 0.01)(100) == pytest.approx(gains[-1], abs=0.06)
 
 
@@ -129,7 +130,7 @@ def test_the_closed_form_bounds_every_design(dim, gamma, ridge, horizon):
 
 
 def test_the_closed_form_by_hand_and_its_order():
-    """gamma = 2, rho = 1/2: N has mean 1; of the orders 1, 2, 3 and 4 at T = 30, lambda = 1 the second is the best."""
+    """With gamma = 2 and rho = 1/2, N has mean 1; at T = 30, lambda = 1 the best of the orders 1, 2, 3 and 4 is the second."""
     tail = [1 - sum(math.exp(-1) / math.factorial(i) for i in range(j)) for j in range(6)]
     values = [j * math.log1p(30 / j) + 30 * tail[j] for j in (1, 2, 3, 4, 5)]
     assert closed(2.0, 1.0, 30)[0] == pytest.approx(min(values))

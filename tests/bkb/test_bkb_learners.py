@@ -1,4 +1,4 @@
-"""The learners against Algorithm 1 in plain numpy, against the exact posterior, and against each other."""
+"""The learners compared with Algorithm 1 in plain NumPy, with the exact posterior, and with each other."""
 
 import math
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ from paperlib.play import play
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 XI = 0.2
 CONF = Confidence(XI, 2.0)  # lambda = xi^2
-ROUGH = Matern(0.5, 0.5)  # well conditioned: two ways of computing do not part
+ROUGH = Matern(0.5, 0.5)  # well conditioned, so that two ways of computing agree
 RNG = np.random.default_rng(8)
 LINE = torch.tensor(np.sort(RNG.random(40)))[None, :, None]
 BALL = torch.tensor(RNG.normal(size=(1, 25, 4))) / 3
@@ -50,7 +50,7 @@ BALL = torch.tensor(RNG.normal(size=(1, 25, 4))) / 3
 
 @dataclass(frozen=True)
 class Given(FixedArms):
-    """Arms in a row, and f of them, the same in all trials."""
+    """Given arms and their means f, the same in all trials."""
 
     points: tuple[tuple[float, ...], ...]
     f: tuple[float, ...]
@@ -64,7 +64,7 @@ class Given(FixedArms):
 
 
 def f_of(arms, trials):
-    """R x A: another f in each trial."""
+    """Return means, R x A, with a different f in each trial."""
     first, phase = arms[..., 0], torch.arange(trials, **TKWARGS).unsqueeze(1)
     return (
         torch.sin(7 * first + phase)
@@ -74,7 +74,7 @@ def f_of(arms, trials):
 
 
 class Run(NamedTuple):
-    """A learner advanced by hand; ``states[t]`` has heard t rounds."""
+    """Run of a learner that is advanced without ``play``; ``states[t]`` is the state after t rounds."""
 
     states: list
     played: torch.Tensor  # R x T
@@ -83,7 +83,7 @@ class Run(NamedTuple):
 
 
 def run(learner, arms, rounds, trials=range(1), means=None, noise=XI, first=None, seed=0):
-    """``first``: the arm of the first round, else the learner's."""
+    """Run a learner. ``first``: the arm of the first round; by default the learner draws it."""
     draws, R = Streams(seed, trials), len(trials)
     means = f_of(arms, 100)[list(trials)] if means is None else means
     with torch.no_grad():
@@ -115,7 +115,7 @@ def same(a, b, tolerance, fields=("n", "ysum", "mu", "s2")):
 
 
 def algorithm_1(K, f, noise, first, uniforms, qbar, merge, variance, lam, xi, F, delta):
-    """Section 2.1 of the specification, dense: yields arm, dictionary, mu, s2 of each round; ``uniforms``: T x A."""
+    """Run Algorithm 1 with dense formulas: yield arm, dictionary, mu, s2 of each round; ``uniforms``: T x A."""
     A, rounds = len(K), len(uniforms)
     n, ysum, S, arm, information = (
         np.zeros(A),
@@ -124,7 +124,7 @@ def algorithm_1(K, f, noise, first, uniforms, qbar, merge, variance, lam, xi, F,
         first,
         math.log1p(K[first, first] / lam),
     )
-    s2 = None  # known from the first posterior on
+    s2 = None  # defined once the first posterior is computed
     for t in range(rounds):
         n[arm] += 1
         ysum[arm] += f[arm] + noise[t]
@@ -185,13 +185,13 @@ def test_bkb_is_algorithm_1(merge, variance, qbar):
     ids=lambda x: type(x).__name__,
 )
 def test_the_first_arm_is_in_the_first_dictionary(learner):
-    """S_1 = {x_1}, whatever qbar k(x_1, x_1) / lambda."""
+    """S_1 = {x_1} for every value of qbar k(x_1, x_1) / lambda."""
     state = run(learner, LINE, 1, range(30)).states[1]
     assert torch.equal(state.mask, state.n > 0) and bool((state.s2.amin(1) < 1).all())
 
 
 def test_dictionaries_are_drawn_with_their_probabilities():
-    """20 000 trials with the same counters: chi-square over the arms, and no arm that was not pulled."""
+    """20 000 trials have the same pull counts: a chi-square test over the arms, and no arm enters that was not pulled."""
     R, A = 20_000, 7
     arms = torch.linspace(0, 1, A, **TKWARGS).view(1, A, 1)
     learner = BKB(ROUGH, CONF, qbar=1.0)
@@ -301,7 +301,7 @@ WIDE = torch.linspace(0, 1, 100, dtype=torch.float64)[None, :, None]
 
 @pytest.mark.parametrize("look", [True, False], ids=["look", "as on a device"])
 def test_exact_by_rank_one_with_more_arms_than_a_block(look):
-    """Slots are taken by trials at unlike times, and a block is full before the arms are."""
+    """Trials take slots at different times, and a block is full before all arms are pulled."""
     kernel, confidence = RBF(400.0), replace(CONF, scale=2.0)
     with shortcuts(look):
         ran = run(ExactGPUCB(kernel, confidence), WIDE, 90, range(4))
@@ -316,7 +316,7 @@ def test_exact_by_rank_one_with_more_arms_than_a_block(look):
 
 @pytest.mark.parametrize("noise, tolerance", [(0.1, 1e-8), (0.01, 1e-6)])
 def test_exact_by_rank_one_does_not_drift(monkeypatch, noise, tolerance):
-    """Against a fresh Cholesky factorization after 2000 rounds, also where nothing is computed anew meanwhile."""
+    """The state agrees with a new Cholesky factorization after 2000 rounds, also without any recomputation in between."""
     monkeypatch.setattr("paperlib.bkb.learners.exact.REFRESH", 10**9)
     confidence = Confidence(noise, 2.0)
     state = run(ExactGPUCB(RBF(20.0), confidence), LINE, 2000, range(1)).states[-1]
@@ -357,7 +357,7 @@ def test_oful_is_exact_with_the_linear_kernel(rule):
 
 
 def test_oful_is_the_other_oful_with_its_first_arm():
-    # with which linear.OFUL begins
+    # linear.OFUL starts with the arm of largest norm.
     longest = torch.linalg.vector_norm(BALL, dim=-1).argmax().item()
     theirs, played = linear.OFUL(XI, 2.0, 0.1, ridge=CONF.lam), []
     ours = run(LinearGPUCB(CONF), BALL, 150, range(3), first=longest)
@@ -375,7 +375,7 @@ def test_oful_is_the_other_oful_with_its_first_arm():
 @pytest.mark.parametrize("merge", ["pulls", "arms"])
 @pytest.mark.parametrize("kernel", [RBF(60.0), Linear()], ids=repr)
 def test_lazy_with_threshold_1_is_bkb_bit_for_bit(kernel, merge):
-    # an arm of length zero spends nothing
+    # An arm of norm 0 adds 0 to the spent variance.
     arms = LINE if kernel == RBF(60.0) else torch.cat([torch.zeros(1, 1, 4, **TKWARGS), BALL], 1)
     a, b = (
         run(BKB(kernel, CONF, 1.5, merge), arms, 300, range(4)),
@@ -396,7 +396,7 @@ def test_lazy_with_threshold_1_is_bkb_bit_for_bit(kernel, merge):
 @pytest.mark.parametrize("learner", [BKB, LazyBKB])
 @pytest.mark.parametrize("way", ["no K_XX", "torch"])
 def test_a_kept_gram_and_numpy_change_nothing_but_rounding(monkeypatch, learner, way):
-    """As with arms too many for K_XX to be kept, and as on a device."""
+    """The results equal those with too many arms for K_XX to be stored, and those of the code for a GPU."""
     kept = run(learner(RBF(60.0), CONF), LINE, 60, range(3))
     with shortcuts(way != "torch"):
         if way == "no K_XX":
@@ -411,7 +411,7 @@ def test_a_kept_gram_and_numpy_change_nothing_but_rounding(monkeypatch, learner,
 
 @pytest.mark.parametrize("merge", ["pulls", "arms"])
 def test_bkb_with_much_oversampling_is_exact(merge):
-    """qbar >= (kappa2 T + lambda) / min k: every pull is certain to be kept. An uneven diagonal, so that the kernel's size matters."""
+    """If qbar >= (kappa2 T + lambda) / min k, every pull is kept with probability 1. The diagonal is uneven, so that the kernel's scale matters."""
     size = lambda X: 0.3 + X
     kernel = FunctionKernel(lambda X, Y: size(X) * ROUGH(X, Y) * size(Y).mT)
     diagonal = kernel.diag(LINE)
@@ -468,10 +468,10 @@ def test_soful_with_all_rows_is_oful():
 
 
 def test_soful_with_few_rows_knows_less():
-    """V~ <= V <= V~ + rho I, with V from the arms played; its mean is that of V~."""
+    """V~ <= V <= V~ + rho I, where V is computed from the pulled arms; the learner's mean is the ridge estimate with V~."""
     ran = run(SOFUL(CONF, size=2), BALL, 60, range(3))
     sketch, rho = np.zeros((2, 4)), 0.0
-    # Frequent Directions of the first trial: from each squared singular value the third is taken off
+    # Frequent Directions in the first trial: the third squared singular value is subtracted from the others.
     for t in range(1, 61):
         _, sigma, rows = np.linalg.svd(
             np.vstack([sketch, BALL[0, ran.played[0, t - 1]].numpy()]), full_matrices=False
@@ -546,7 +546,7 @@ def test_many_features_are_the_kernel_and_many_projections_the_product():
 
 @pytest.mark.parametrize("threshold", [1.3, 2.0, 6.0])
 def test_between_resamplings_the_variance_shrinks_by_no_more(threshold):
-    """D11: 1 <= s2_fb / s2 <= 1 + sum of s2_fb at the arms played since, everywhere; below the threshold when an arm is chosen."""
+    """Everywhere 1 <= s2_fb / s2 <= 1 + sum of s2_fb at the arms pulled since, and the sum is below the threshold when an arm is chosen."""
     ran = run(LazyBKB(RBF(60.0), CONF, 3.0, threshold=threshold), LINE, 250, range(4))
     tightest = 0.0
     for state in ran.states[1:]:
@@ -563,7 +563,7 @@ def test_between_resamplings_the_variance_shrinks_by_no_more(threshold):
 
 
 def test_lazy_bkb_does_not_drift():
-    """2000 rounds: at most 1e-9 from the posterior computed afresh from the counters."""
+    """After 2000 rounds the posterior differs by at most 1e-9 from the posterior recomputed from the pull counts."""
     learner = LazyBKB(RBF(60.0), replace(CONF, scale=0.5), 4.0, threshold=3.0, refresh=256)
     ran = run(learner, LINE, 2000, range(2))
     rounds = sorted({*range(100, 2001, 100), 255, 256, 511, 1023, 1791, 1792, 1999})
@@ -612,7 +612,7 @@ def test_trials_resample_by_themselves(merge, look):
 
 @pytest.mark.parametrize("kind", [BKB, LazyBKB])
 def test_capacity(kind):
-    """Enough slots change nothing; too few are reported, by trial, and the posterior is that of the arms that fit."""
+    """Enough slots do not change the result; too few are reported per trial, and the posterior uses the arms that fit."""
     auto, enough, few = (
         run(kind(ROUGH, CONF, 1e9, capacity=c), LINE, 30, range(3)) for c in ("auto", 39, 4)
     )
@@ -644,7 +644,7 @@ def test_capacity(kind):
 )
 def test_predictions_at_the_arms_are_the_learners(learner):
     ran = run(learner, LINE, 50, range(3))
-    # knows everything in an empty span; the state before the first round is the prior
+    # In an empty span SoR has variance 0; before the first round the state is the prior.
     starved = getattr(learner, "variance", "") == "sor"
     for state in ran.states[1::49] if starved else ran.states[::25]:
         mu, s2 = learner.predict(state, LINE, LINE.expand(3, -1, -1))
@@ -722,7 +722,7 @@ def test_one_round(learner):
         probes={"arm": lambda seen: seen.action},
     )
     assert trace["regret"].shape == (200, 1)
-    assert len(np.unique(trace["arm"])) == 25  # the first arm is uniform
+    assert len(np.unique(trace["arm"])) == 25  # the first arm is drawn uniformly
 
 
 @every_learner
@@ -752,7 +752,7 @@ def test_only_identical_arms(learner):
     ids=lambda x: type(x).__name__,
 )
 def test_ties_go_to_the_smallest_index(learner):
-    """f = 0 on orthonormal arms: those not yet played tie."""
+    """With f = 0 on orthonormal arms, all arms that were not pulled yet tie."""
     arms = tuple(map(tuple, torch.eye(5).tolist()))
     trace = play(
         learner,
@@ -784,7 +784,7 @@ def test_an_arm_of_length_zero_is_played_at_most_at_first(learner):
         },
     )
     assert np.isfinite(trace["mu"]).all() and np.isfinite(trace["s2"]).all()
-    # SoR never leaves an empty span
+    # With an empty dictionary SoR has variance 0 everywhere, and its dictionary stays empty.
     if learner.kernel == Linear() and getattr(learner, "variance", "") != "sor":
         assert (trace["arm"][:, 1:] > 0).all() and (trace["arm"][:, 0] == 0).any()
         assert not trace["mu"][..., 0].any() and (trace["s2"][..., 0] < 1e-200).all()
@@ -793,7 +793,7 @@ def test_an_arm_of_length_zero_is_played_at_most_at_first(learner):
 @pytest.mark.parametrize("kind", [ExactGPUCB, BKB, LazyBKB, FixedDictionary, LinearGPUCB, SOFUL])
 @pytest.mark.parametrize("noise", [1e-4, 0.0])
 def test_next_to_no_noise(kind, noise):
-    """lambda = 1e-8: every learner finds the best of a few arms, whose values it then knows."""
+    """With lambda = 1e-8, every learner finds the best of a few arms and then knows their values."""
     confidence = Confidence(noise, 1.0, ridge=1e-8)
     arms = tuple(map(tuple, BALL[0, :12].tolist()))
     f = tuple((BALL[0, :12] @ torch.tensor([0.5, -0.5, 0.5, 0.5], **TKWARGS)).tolist())
@@ -811,7 +811,7 @@ def test_next_to_no_noise(kind, noise):
 @pytest.mark.parametrize("rule", ["paper", "corrected", "online", "reference"])
 @every_learner
 def test_radii_of_small_kernels_are_numbers(learner, rule):
-    """kappa2 t < 1 throughout: the printed logarithm is negative."""
+    """With kappa2 t < 1 in all rounds the printed logarithm is negative."""
     arms = tuple(map(tuple, (BALL[0] / 40).tolist()))
     learner = replace(learner, confidence=replace(CONF, rule=rule))
     if learner.kernel == ROUGH:
@@ -831,7 +831,7 @@ def test_radii_of_small_kernels_are_numbers(learner, rule):
     assert isinstance(learner, RFFUCB) or (trace["kappa2"].max() * 10 < 1)
 
 
-# ---- the same again ----------------------------------------------------------------------------------------
+# ---- reproducibility ----------------------------------------------------------------------------------------
 
 SMOOTH = Given(tuple(map(tuple, LINE[0].tolist())), tuple(f_of(LINE, 1)[0].tolist()), XI)
 
@@ -897,11 +897,11 @@ def test_dictated_arms_are_heard():
     )
 
 
-# ---- what is refused ---------------------------------------------------------------------------------------
+# ---- invalid input -----------------------------------------------------------------------------------------
 
 
 def repelling(X, Y):
-    """Symmetric, with ones on the diagonal and -.9 elsewhere: no covariance of three points."""
+    """Evaluate a symmetric function with ones on the diagonal and -0.9 elsewhere, which is no covariance of three points."""
     return torch.where((X.unsqueeze(-2) == Y.unsqueeze(-3)).all(-1), 1.0, -0.9).double()
 
 
@@ -920,7 +920,7 @@ def repelling(X, Y):
 def test_a_kernel_that_is_none_makes_play_raise(learner, monkeypatch):
     with pytest.raises(ValueError, match="eigenvalue.*positive semidefinite"):
         play(learner, SMOOTH, 100, 2)
-    # it looks at 64 arms only
+    # The check of the kernel uses 64 arms only.
     monkeypatch.setattr("paperlib.bkb.learners.ucb.check_kernel", lambda *_: None)
     with pytest.raises(ValueError, match="reports failure.*trial 0"):
         play(learner, SMOOTH, 100, 2)
@@ -935,7 +935,7 @@ def test_a_kernel_that_is_none_makes_play_raise(learner, monkeypatch):
     ids=lambda x: type(x).__name__,
 )
 def test_a_root_that_fails_is_reported_by_trial(monkeypatch, learner):
-    """Without jitter equal arms do not factor: only the trials whose dictionary has two of them fail."""
+    """Without jitter equal arms have no Cholesky factor: only the trials whose dictionary has two of them fail."""
     monkeypatch.setattr(posterior, "JITTERS", (0.0,))
     arms = LINE[:, [0, 0, 20]]
     draws = Streams(0, range(2))

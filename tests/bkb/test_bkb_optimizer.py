@@ -1,4 +1,4 @@
-"""Ask and tell for Gaussian-process bandits: batches, posterior at unseen points, changing arms, save and load."""
+"""The ask/tell interface of Gaussian-process bandits: batches, posterior at unseen points, changing arms, save and load."""
 
 import numpy as np
 import pytest
@@ -66,7 +66,8 @@ def test_posterior_at_unseen_points_agrees_with_scikit_learn(learner):
     points = np.linspace(-0.1, 1.1, 25)[:, None]
     mean, deviation = theirs.predict(points, return_std=True)
     found = user.posterior(points)
-    tolerance = 1e-6 if isinstance(learner, ExactGPUCB) else 0.05  # of a dictionary with qbar = 5
+    # A dictionary with qbar = 5 only approximates the exact posterior.
+    tolerance = 1e-6 if isinstance(learner, ExactGPUCB) else 0.05
     np.testing.assert_allclose(found.mean, mean, atol=tolerance)
     np.testing.assert_allclose(found.deviation, deviation, atol=tolerance)
 
@@ -83,7 +84,7 @@ def test_a_batch_of_one_is_ask_and_arms_are_spread_in_a_larger_one(learner):
 
 
 MANY = np.random.default_rng(0).random((600, 2))
-STEEP = Confidence(0.1, 2.0)  # k(x, x) is 100 lambda: one arm exceeds any threshold
+STEEP = Confidence(0.1, 2.0)  # k(x, x) is 100 lambda, so that one arm exceeds any threshold
 
 
 @pytest.mark.parametrize("kind", [LazyBKB, BKB, ExactGPUCB])
@@ -98,7 +99,7 @@ def test_four_arms_come_back_and_they_differ(kind):
 
 @pytest.mark.parametrize("kind, most", [(LazyBKB, 1), (BKB, 2)])
 def test_a_batch_is_refitted_once(kind, most, monkeypatch):
-    """When it is told; BKB, which keeps no embedding, computes one when asked."""
+    """The refit happens when the rewards arrive; BKB, which stores no embedding, computes one in ``ask``."""
     search, fits = play(Optimizer(kind(KERNEL, RADIUS), ARMS), 5), []
     fit = learners.fit_sketch
     monkeypatch.setattr(
@@ -127,14 +128,14 @@ def test_a_batch_told_at_once_is_the_posterior_of_its_counters(kind):
 
 @pytest.mark.parametrize("kind", [LazyBKB, BKB, ExactGPUCB])
 def test_asks_without_tells_are_a_batch(kind):
-    """What was asked for and not told counts as under evaluation."""
+    """Arms without a reward yet count as pending."""
     one, many = (play(Optimizer(kind(KERNEL, RADIUS), ARMS), 8) for _ in range(2))
     asked = [one.ask() for _ in range(4)]
     assert asked == many.ask(batch=4) == one.waiting and len(set(asked)) >= 3
     one.tell(asked[2], 0.5)
     assert one.waiting == [asked[0], asked[1], asked[3]]
     one.fail(asked[0], "no answer")
-    one.tell(59, 0.1)  # of one's own
+    one.tell(59, 0.1)  # an arm that was not asked for
     assert one.waiting == [asked[1], asked[3]]
     one.tell(one.waiting, [0.1, 0.2])
     assert one.waiting == [] and one.rounds == 12
@@ -162,7 +163,7 @@ def test_within_a_batch_the_mean_stays_and_the_variance_shrinks():
 
 @pytest.mark.parametrize("kind", [BKB, LazyBKB])
 def test_what_a_batch_believes_is_what_its_mean_would_teach(kind):
-    """With every pull in the dictionary, the exact posterior's: arm after arm, earlier ones among them."""
+    """With every pull in the dictionary, the batch update equals the exact posterior, also for arms that were pulled before."""
     sketched = Optimizer(kind(KERNEL, RADIUS, qbar=1e9), ARMS)
     exact = Optimizer(ExactGPUCB(KERNEL, RADIUS), ARMS)
     for arm in (3, 20, 41, 55):
@@ -188,7 +189,7 @@ def test_a_guaranteed_batch_ends_where_a_new_dictionary_is_due():
         sizes.append(len(batch))
     assert len(eager.ask(batch=50, guaranteed=True)) == 1 == min(sizes) < max(sizes)
     assert len(play(Optimizer(LazyBKB(KERNEL, RADIUS), ARMS), 3).ask(batch=9)) == 9
-    # arms are drawn before the first reward
+    # Arms are drawn at random before the first reward.
     assert len(Optimizer(LazyBKB(KERNEL, RADIUS), ARMS).ask(batch=9, guaranteed=True)) == 1
     with pytest.raises(ValueError, match="guaranteed=True.*BKB, which has no threshold"):
         Optimizer(BKB(KERNEL, RADIUS), ARMS).ask(batch=2, guaranteed=True)
@@ -270,7 +271,10 @@ def test_bad_arguments():
 
 
 def repelling(X, Y):
-    """Covariance on the 64 arms that are looked at, none with the others, whose products are -.9."""
+    """Evaluate a function that is a covariance on the 64 arms that are checked, but not on all arms.
+
+    Between any two of the other arms its value is -0.9.
+    """
     near = (X.unsqueeze(-2) == Y.unsqueeze(-3)).all(-1)
     odd = (X[..., 1].unsqueeze(-1) + Y[..., 1].unsqueeze(-2)) == 2
     return torch.where(near, 1.0, torch.where(odd, -0.9, 0.0)).double()
@@ -366,7 +370,7 @@ def test_degenerate_arms(kernel, arms):
         for t in range(6):
             arm = user.ask()
             user.tell(arm, 1.0)
-            assert t == 0 or arm != 2  # the first arm is drawn
+            assert t == 0 or arm != 2  # the first arm is drawn at random
         mean, deviation = user.posterior()
         assert np.isfinite(mean).all() and np.isfinite(deviation).all()
 
@@ -410,7 +414,7 @@ def play_at(user, arms):
 
 
 def test_contextual_sampling_follows_algorithm_1():
-    """Every pull, the newest too, is kept with min(1, qbar s2_t), s2_t of the posterior before it."""
+    """Every pull, including the newest, is kept with probability min(1, qbar s2_t), where s2_t is the variance before it."""
     learner, user = (
         ContextualBKB(KERNEL, RADIUS, 1.0),
         Optimizer(ContextualBKB(KERNEL, RADIUS, 1.0), ARMS, seed=2),

@@ -1,4 +1,4 @@
-"""The line-up of the parity figure, and its regret over exact GP-UCB's."""
+"""The learners of the parity figure, and their regret relative to exact GP-UCB."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The problems: f has the norm and the law that were asked for, the trials share the arms, the tables are the files'."""
+"""The problems: f has the requested norm and distribution, trials share the arms, and tables equal their files."""
 
 import os
 from dataclasses import replace
@@ -56,7 +56,7 @@ def test_arms_are_shared_and_rewards_are_f_plus_noise(problem):
     torch.testing.assert_close(gap, f.amax(1) - f[:, -1])
     torch.testing.assert_close(less, f.amax(1) - f[torch.arange(trials), second])
     noise = reward - f[:, -1]
-    # the round's, not the arm's
+    # The noise belongs to the round, not to the arm.
     torch.testing.assert_close(noise, other - f[torch.arange(trials), second])
     assert (
         noise.std().item() == pytest.approx(problem.noise, rel=0.05)
@@ -73,7 +73,7 @@ def test_trial_i_of_a_seed_is_trial_0_of_a_later_seed(problem):
             torch.testing.assert_close(getattr(a, field), getattr(b, field), rtol=1e-9, atol=1e-9)
     if problem in DRAWN:
         assert len({round(x, 9) for x in batch.best.tolist()}) == 5
-    # arms belong to the instance, not to the seed
+    # The arms depend on the instance, not on the seed.
     assert instance_of(problem, 2, seed=1).arms.equal(batch.arms)
 
 
@@ -121,7 +121,7 @@ def test_arms_are_uniform_or_a_grid():
 
 
 def test_1d_setting_is_the_scale_that_was_measured():
-    """Standard deviation of f about 1; uniform play loses 1.56 a round, 1.67 and 1.73 in runs of 20 and 10 trials."""
+    """The standard deviation of f is about 1; uniform play has a regret of 1.56 per round, 1.67 and 1.73 in runs of 20 and 10 trials."""
     instance = instance_of(settings.RKHS_1D, 400)
     assert instance.means.std().item() == pytest.approx(1.0, abs=0.1)
     loss = instance.best - instance.means.mean(1)
@@ -145,7 +145,7 @@ def test_warm_f_is_best_where_the_warm_start_does_not_look():
     assert problem.left == 101 and x[100] == 0.5
     assert bool((x[instance.means.argmax(1)] > 0.6).all())
     assert bool((instance.best - instance.means[:, :101].amax(1) > 0.3).all())
-    # of the first attempts, those that meet the conditions are kept as they are
+    # Trials whose first attempt meets the conditions keep it.
     first = RKHS(201, 1, grid=True, centers=201)
     plain = first.init(trials, 1, _Renamed(Streams(0, range(trials)).at(-1)), **TKWARGS)
     good = (x[plain.means.argmax(1)] > 0.6) & (plain.best - plain.means[:, :101].amax(1) > 0.3)
@@ -153,11 +153,12 @@ def test_warm_f_is_best_where_the_warm_start_does_not_look():
     torch.testing.assert_close(instance.means[good], plain.means[good])
     assert not bool((instance.means[~good] - plain.means[~good]).abs().amax(1).lt(1e-6).any())
     with pytest.raises(ValueError, match="norm=.*allowed"):
-        instance_of(replace(problem, arms=21, norm=0.1), 1)  # |f| <= .1: no lead of .3
+        # |f| <= 0.1, so that no lead of 0.3 exists.
+        instance_of(replace(problem, arms=21, norm=0.1), 1)
 
 
 class _Renamed:
-    """The draws of a warm problem's first attempt under the name that ``RKHS`` uses."""
+    """Draws of a warm problem's first attempt under the purpose that ``RKHS`` uses."""
 
     def __init__(self, draw):
         self.draw = draw
@@ -180,7 +181,7 @@ def test_uniform_in_draws_from_the_first_arms():
         with pytest.raises(ValueError, match="count="):
             UniformArm(count)
     regret = play(UniformArm(101), WarmRKHS(), 50, 3, record="all")["regret"]
-    assert bool((np.diff(regret) > 0.3).all())  # it never leaves the left half
+    assert bool((np.diff(regret) > 0.3).all())  # the learner never leaves the left half
 
 
 def test_gaussian_process_has_its_covariance():
@@ -196,7 +197,7 @@ def test_gaussian_process_has_its_covariance():
     )
     assert abs(instance.means.mean(0)).max() < 0.04
     smooth = instance_of(GPDraw(1001), 3).means
-    # the jitter is not seen
+    # The effect of the jitter is below the tolerance.
     assert smooth.isfinite().all() and (smooth.diff(n=2, dim=1).abs().max() < 1e-2)
 
 
@@ -284,7 +285,7 @@ def test_fetched_tables(name):
     rng = np.random.default_rng(0)
     i, j = rng.integers(A, size=(2, 100_000))
     squares = (instance.arms[0, i] - instance.arms[0, j]).square().sum(1)
-    # also where only some pairs are measured
+    # The same holds if only some pairs are used.
     assert problem.gamma == pytest.approx(
         0.5 / squares[torch.tensor(i != j)].median().item(), rel=0.03
     )
@@ -309,7 +310,7 @@ def test_a_table_is_not_changed_by_who_uses_it():
         real.table("diabetes")[0][0] = 0
 
 
-# ---- what is refused ---------------------------------------------------------------------------------------
+# ---- invalid input -----------------------------------------------------------------------------------------
 
 NUMBER, ABOVE, COUNT = [float("nan"), float("inf"), "large"], [0.0, -1.0], [0, -3, 2.5, True]
 BAD = [

@@ -1,4 +1,4 @@
-"""Quadrature Fourier features: the error of the kernel that spec and paper name, and exact GP-UCB from enough of them."""
+"""Quadrature Fourier features: the known errors of the approximated kernel, and exact GP-UCB with enough features."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Real data as arms: which sets a run has, who plays them, and that all lines have a look."""
+"""Real data as arms: the data sets of a run, their learners, and a line style for each curve."""
 
 import math
 
@@ -56,7 +56,7 @@ def test_all_lines_that_are_drawn_have_a_look():
 
 
 def test_exact_runs_fit_into_memory():
-    """8 bytes for each trial, arm and round, in a buffer that is copied to twice its size, stay below 2 GiB."""
+    """8 bytes per trial, arm and round, in a buffer that is copied to twice its size, stay below 2 GiB."""
     arms = {
         "diabetes": (442, 600),
         "digits": (1797, 400),

@@ -1,4 +1,7 @@
-"""A learner's own numbers along a run: sound learners pass, learners broken on purpose are flagged, each by a check that readers see."""
+"""Checks of the numbers in a learner's states along a run: correct learners pass, and each deliberately broken learner is flagged.
+
+The checks are the ones that readers see in the notebook.
+"""
 
 from dataclasses import dataclass
 
@@ -35,7 +38,7 @@ def own(learner, rounds=ROUNDS, trials=TRIALS):
 
 
 def flagged(learner):
-    """Names of the statements that do not hold of the learner's own numbers: what the notebook prints of it."""
+    """Return the names of the statements that do not hold for the learner's numbers, as the notebook prints them."""
     run = own(learner)
     checks = [s(run) for s in (run_lemmas.radius, run_lemmas.choice, run_lemmas.least_variance)]
     if isinstance(learner, ExactGPUCB):
@@ -63,7 +66,7 @@ def test_sound_learners_pass(kind, rule):
 
 
 class Scaled(KernelUCB):
-    """A factor in variance, mean or radius; or the sum of the radius of another round."""
+    """Fault: a factor in variance, mean or radius; or the sum in the radius comes from another round."""
 
     def update(self, state, arms, arm, reward, draw):
         new = super().update(state, arms, arm, reward, draw)
@@ -74,7 +77,7 @@ class Scaled(KernelUCB):
 
 
 class Early(KernelUCB):
-    """The posterior of one round earlier: the newest reward is counted and not heard."""
+    """Fault: the posterior of one round earlier, so that the newest reward is counted but not used."""
 
     def update(self, state, arms, arm, reward, draw):
         new = super().update(state, arms, arm, reward, draw)
@@ -82,7 +85,7 @@ class Early(KernelUCB):
 
 
 class EarlyRadius(KernelUCB):
-    """The radius of one round earlier: what the newest arm told is left out of its sum."""
+    """Fault: the radius of one round earlier, so that its sum lacks the newest arm."""
 
     def radius(self, state):
         told = state.tally.information - (0 if state.tally.rounds < 2 else 0.1)
@@ -90,7 +93,7 @@ class EarlyRadius(KernelUCB):
 
 
 class LateSum(KernelUCB):
-    """The sum of the radius takes the variance after the reward for the one before."""
+    """Fault: the sum in the radius uses the variance after the reward instead of the variance before it."""
 
     def add_up(self, state, arm, n, s2):
         return self.confidence.add(
@@ -99,7 +102,7 @@ class LateSum(KernelUCB):
 
 
 class Pessimist(KernelUCB):
-    """A sign: mu - beta s."""
+    """Fault: a wrong sign, mu - beta s."""
 
     def select(self, state, arms, draw):
         if state.tally.rounds == 0:
@@ -109,7 +112,7 @@ class Pessimist(KernelUCB):
 
 
 class Quiet(KernelUCB):
-    """Plays with another radius than it reports."""
+    """Fault: the learner chooses with another radius than it reports."""
 
     def select(self, state, arms, draw):
         if state.tally.rounds == 0:
@@ -119,7 +122,7 @@ class Quiet(KernelUCB):
 
 
 def broken(fault, kind, **fields):
-    """The class of ``kind`` with a fault in front of it."""
+    """Return the class of ``kind`` with a fault mixed in."""
     body = {"__annotations__": dict.fromkeys(fields, float), **fields}
     return dataclass(frozen=True)(type(f"{fault.__name__}{kind.__name__}", (fault, kind), body))
 
@@ -162,7 +165,7 @@ def test_broken_learners_are_flagged(name, kind):
 
 
 class Tossed(BKB):
-    """Another probability of inclusion."""
+    """Fault: another inclusion probability."""
 
     def sampled(self, state, pulls, draw, rows=slice(None)):
         if state.tally.rounds == 0:
@@ -173,7 +176,7 @@ class Tossed(BKB):
 
 
 class NewVariance(BKB):
-    """Samples with the variance after the reward, not with the one that chose the arm."""
+    """Fault: samples with the variance after the reward, not with the variance that chose the arm."""
 
     def sampled(self, state, pulls, draw, rows=slice(None)):
         mask = super().sampled(state, pulls, draw, rows)
@@ -187,7 +190,7 @@ class NewVariance(BKB):
 
 
 class Keeps(BKB):
-    """Keeps what was in the dictionary."""
+    """Fault: arms never leave the dictionary."""
 
     def sampled(self, state, pulls, draw, rows=slice(None)):
         return super().sampled(state, pulls, draw, rows) | state.mask

@@ -1,4 +1,4 @@
-"""One radius for learners that are compared, and statistics of their regret."""
+"""The shared radius of learners that are compared, and statistics of their regret."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The sketched posterior against values worked by hand, a dense reference in function space, and itself transformed."""
+"""The sketched posterior compared with values computed by hand, a dense reference in function space, and transformed inputs."""
 
 import math
 
@@ -26,12 +26,12 @@ ROOTS = {"eigh": 1e-9, "cholesky": 1e-7}
 KERNELS = [RBF(20.0), Matern(0.5, 0.5), Linear()]
 each_root = pytest.mark.parametrize("root", ROOTS)
 each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-PAIR = torch.tensor([[1.0, 0.0], [0.5, math.sqrt(0.75)]], dtype=torch.float64)  # k = 1 and .5
+PAIR = torch.tensor([[1.0, 0.0], [0.5, math.sqrt(0.75)]], dtype=torch.float64)  # k = 1 and 0.5
 
 
 @pytest.fixture(autouse=True, params=[True, False], ids=["one by one", "at once"])
 def way(request):
-    """Every test here runs with the posterior by trial, and for all trials at once, as on a device."""
+    """Run every test of this file with the posterior by trial, and for all trials at once, as on a GPU."""
     with shortcuts(request.param):
         yield
 
@@ -51,7 +51,7 @@ def close(found, expected, tolerance):
 
 
 def instance(arms=14, dim=2, trials=3, seed=0, keep=0.6):
-    """Arms, counters, and a dictionary of some pulled arms, of another size in each trial."""
+    """Return arms, pull counts, and a dictionary of some pulled arms, with a different size in each trial."""
     rng = np.random.default_rng(seed)
     X, n = torch.tensor(rng.random((1, arms, dim))), torch.tensor(rng.poisson(1.5, (trials, arms)))
     ysum = torch.tensor(rng.normal(size=(trials, arms))) * n
@@ -62,13 +62,13 @@ def instance(arms=14, dim=2, trials=3, seed=0, keep=0.6):
 
 
 def factor(X, kernel, mask, n, ysum, ridge):
-    """V's Cholesky factor by the eigenvalues of K_SS."""
+    """Return the Cholesky factor of V, computed from the eigenvalues of K_SS."""
     kappa2, options = kernel.diag(X).amax(1), dict(eigh=True, slots=None, rounds=n.shape[1])
     return fit_sketch(kernel, X, mask > 0, n, ysum, ridge, kappa2, keep=True, **options).factor
 
 
 def dense(K, mask, n, ysum, ridge):
-    """mu, s2 and sor of one trial: a Gaussian process with the kernel K_XS K_SS^+ K_SX, in numpy."""
+    """Return mu, s2 and sor of one trial, from a Gaussian process with the kernel K_XS K_SS^+ K_SX in NumPy."""
     S, P = np.flatnonzero(mask), np.flatnonzero(n)
     Q = K[:, S] @ np.linalg.pinv(K[np.ix_(S, S)], rcond=1e-13, hermitian=True) @ K[S]
     G = np.linalg.inv(Q[np.ix_(P, P)] + ridge * np.diag(1 / n[P]))
@@ -100,7 +100,7 @@ def same(a, b, tolerance=1e-10, fields=("mu", "s2", "sor", "resid", "log_det", "
     ],
 )
 def test_two_arms(root, ridge, n, ysum, mu, s2, sor):
-    """k = 1 and .5, S = {x1}. With one pull of x1 alone s2(x1) is exact; with one of x2 too it is below the exact .4667."""
+    """Kernel values 1 and 0.5, S = {x1}. With one pull of x1 alone s2(x1) is exact; with one of x2, too, it is below the exact 0.4667."""
     found = nystrom_posterior(
         PAIR, Linear(), members(0, of=2), vector(*n), vector(*ysum), ridge, root=root
     )
@@ -145,7 +145,7 @@ def test_orthonormal_arms(root):
     ],
 )
 def test_inclusion(n, p, value):
-    """p = min(1, qbar s2), here with qbar = 1 and with 4."""
+    """Inclusion probability p = min(1, qbar s2), here with qbar = 1 and with qbar = 4."""
     for qbar in (1.0, 4.0):
         np.testing.assert_allclose(
             inclusion_probability(vector(n), vector(p / qbar), qbar), [value], rtol=1e-9
@@ -177,7 +177,7 @@ TRACE = [10, 20, 0, 16, 6, 14, 18, 4, 18, 7, 17, 18, 16, 4, 20, 17, 18, 7, 17, 5
 
 @each_root
 def test_deterministic_trace(root):
-    """The counters of the specification's trace with the dictionary {0, 10, 20}."""
+    """Known values for the pull counts of a deterministic trace with the dictionary {0, 10, 20}."""
     x = (np.arange(21) / 20) ** 1.3
     n = np.bincount(TRACE, minlength=21)
     X, n, ysum = (
@@ -241,7 +241,8 @@ def test_all_pulled_arms_give_the_exact_posterior(kernel, root, seed, arms, dim,
     found = nystrom_posterior(X, kernel, n > 0, n, ysum, ridge, root=root)
     exact = exact_posterior(kernel, X, n, ysum, ridge, X)
     scale = max(1.0, float(ysum.abs().max()))
-    # near-singular K_SS of smooth kernels: what a jitter of 1e-12, or a dropped eigenvalue, leaves of mu at ridge .01
+    # Smooth kernels have a nearly singular K_SS. This is the error of mu due to a jitter of 1e-12, or to a dropped eigenvalue,
+    # at a ridge of 0.01.
     torch.testing.assert_close(found.mu, exact.mean, rtol=1e-6, atol=2e-5 * scale)
     torch.testing.assert_close(found.s2, exact.variance / ridge, rtol=1e-6, atol=1e-6)
 
@@ -249,7 +250,7 @@ def test_all_pulled_arms_give_the_exact_posterior(kernel, root, seed, arms, dim,
 @each_root
 @each_kernel
 def test_order_of_the_variances(kernel, root):
-    """SoR <= DTC <= prior; a dictionary arm is never less certain than exactly (D7); ln det V <= ln det(I + K / lambda) (D6)."""
+    """SoR <= DTC <= prior; the variance of a dictionary arm is at most the exact one; ln det V <= ln det(I + K / lambda)."""
     X, mask, n, ysum = instance(seed=2)
     found = nystrom_posterior(X, kernel, mask, n, ysum, 0.3, root=root)
     exact = exact_posterior(kernel, X, n, ysum, 0.3, X)
@@ -323,7 +324,7 @@ def test_trials_may_have_arms_of_their_own(shared):
 @pytest.mark.parametrize("chunk", [5, 14])
 @pytest.mark.parametrize("given", [True, False], ids=["K_XX given", "not given"])
 def test_one_by_one_and_at_once_are_the_same(kernel, root, chunk, given):
-    """Of unequal and empty dictionaries, too, with everything that is returned."""
+    """All returned values agree, also for unequal and empty dictionaries."""
     X, mask, n, ysum = instance(seed=17)
     mask[1] = False
     options = dict(eigh=root == "eigh", slots=14, rounds=14, keep=True, chunk=chunk)
@@ -387,7 +388,7 @@ def test_chunks_change_nothing(chunk, root):
 @each_root
 @pytest.mark.parametrize("c", [1e-6, 1e6])
 def test_scaling_kernel_and_ridge(c, root):
-    """k -> c k and lambda -> c lambda: the same posterior; with F -> F / sqrt(c) the same radius."""
+    """k -> c k and lambda -> c lambda give the same posterior; with F -> F / sqrt(c) they give the same radius."""
     X, mask, n, ysum = instance(seed=9)
     scaled = FunctionKernel(lambda X, Y: c * RBF(20.0)(X, Y))
     a = nystrom_posterior(X, RBF(20.0), mask, n, ysum, 0.1, root=root)
@@ -425,7 +426,7 @@ def test_equal_arms_have_equal_posteriors(kernel, root):
 
 @each_root
 def test_repeated_pulls_are_one_weighted_entry(root):
-    """Three copies of an arm pulled once are one arm pulled three times, also where all copies are in the dictionary."""
+    """Three copies of an arm, each pulled once, equal one arm pulled three times, also if all copies are in the dictionary."""
     X = torch.tensor([[0.1], [0.1], [0.1], [0.7]], dtype=torch.float64)
     many = nystrom_posterior(
         X,
@@ -515,7 +516,7 @@ def test_an_empty_dictionary_is_the_prior(kernel, root):
 
 @each_root
 def test_more_arms_than_dimensions(root):
-    """Rank 2, 14 arms in the dictionary: ridge regression in two dimensions."""
+    """With rank 2 and 14 arms in the dictionary, the posterior is ridge regression in two dimensions."""
     X, _, n, ysum = instance(seed=14)
     found = nystrom_posterior(X, Linear(), torch.ones_like(n) > 0, n, ysum, 0.1, root=root)
     V = (X[0] * n.unsqueeze(2)).mT @ X[0] + 0.1 * torch.eye(2, dtype=torch.float64)
@@ -538,7 +539,7 @@ def test_one_arm(root):
 
 @each_root
 def test_an_arm_of_length_zero(root):
-    """k(x, x) = 0: nothing to learn there, in the dictionary or not."""
+    """An arm with k(x, x) = 0 does not change the posterior, in the dictionary or not."""
     X = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 0.5]], dtype=torch.float64)
     for mask in (members(0, 1, of=3), members(1, of=3)):
         found = nystrom_posterior(
@@ -552,7 +553,7 @@ def test_an_arm_of_length_zero(root):
 
 
 def test_a_tiny_ridge():
-    """lambda = 1e-8: the root is by eigenvalues, and dictionary arms are known to the ridge."""
+    """With lambda = 1e-8 the root is computed by eigenvalues, and the variance of dictionary arms is as small as the ridge."""
     X, _, n, ysum = instance(arms=10, seed=15)
     found = nystrom_posterior(X, Matern(0.5), n > 0, n, ysum, 1e-8)
     exact = exact_posterior(Matern(0.5), X, n, ysum, 1e-8, X)
@@ -575,7 +576,7 @@ def test_identical_arms_are_one(root):
     close(found.s2, [[1 / 7.5] * 6], 1e-7)
     close(found.log_det, [math.log(15)], 1e-7)
     if root == "eigh":
-        # rank 1 is kept
+        # The embedding has rank 1.
         C = factor(X[None], RBF(3.0), n[None], n[None], y[None], 0.5)
         assert bool((C.diagonal(dim1=1, dim2=2)[:, :-1] == math.sqrt(0.5)).all())
 
@@ -595,9 +596,10 @@ def test_identical_arms_are_one(root):
     ids=lambda x: f"{x}",
 )
 def test_accuracy_of_the_roots(monkeypatch, jitter, mean, variance):
-    """gamma = 100, lambda = .01, 215 evaluations: the specification's errors, to their order of magnitude.
+    """With gamma = 100, lambda = 0.01 and 215 evaluations, the errors have the expected orders of magnitude.
 
-    A processor without AVX-512 adds in another order: sixty times the error of the mean at 1e-12, else the same.
+    A processor without AVX-512 sums in another order. It has sixty times the error of the mean at 1e-12, and otherwise the
+    same errors.
     """
     rng = np.random.default_rng(0)
     grid, index = np.linspace(0, 1, 1001), rng.integers(501, size=215)
@@ -624,7 +626,7 @@ def test_accuracy_of_the_roots(monkeypatch, jitter, mean, variance):
 
 @pytest.mark.parametrize("first, used", [(0.0, 1e-8), (1e-12, 1e-12)])
 def test_the_first_jitter_that_factors_is_used_by_trial(monkeypatch, first, used):
-    """Duplicated arms do not factor without jitter; the trial beside, which does, keeps its own."""
+    """Duplicated arms do not factor without jitter; the other trial, which does, keeps the factor of its first jitter."""
     X = torch.tensor([[0.1], [0.1], [0.8]], dtype=torch.float64)
     mask = torch.tensor([[True, True, True], [True, False, True]])
     monkeypatch.setattr(posterior, "JITTERS", (first, 1e-8))
@@ -658,7 +660,7 @@ def test_which_root_is_taken(kernel, ridge, eigh):
     )
 
 
-# ---- what is refused ---------------------------------------------------------------------------------------
+# ---- invalid input -----------------------------------------------------------------------------------------
 
 X, MASK, N, Y = PAIR, members(0, of=2), vector(1, 0), vector(2.0, 0)
 NAN = vector(math.nan, 0)
@@ -715,7 +717,7 @@ def test_float32_is_computed_in_float64():
 
 
 def repelling(X, Y):
-    """Symmetric, with ones on the diagonal and -.9 elsewhere: no covariance of three points."""
+    """Evaluate a symmetric function with ones on the diagonal and -0.9 elsewhere, which is no covariance of three points."""
     return torch.where((X.unsqueeze(-2) == Y.unsqueeze(-3)).all(-1), 1.0, -0.9).double()
 
 

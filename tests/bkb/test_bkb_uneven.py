@@ -1,4 +1,4 @@
-"""Arms of unequal size, and the dictionaries that are taken from a run for the lemmas."""
+"""Arms of unequal size, and the dictionaries that the lemmas take from a run."""
 
 from dataclasses import replace
 
@@ -67,7 +67,7 @@ def test_multiplicities_agree_with_the_dictionary():
         assert bool((shot.kept == shot.kept.round()).all()) and bool(
             ((0 <= shot.probability) & (shot.probability <= 1)).all()
         )
-    # something is left out, or the check is empty
+    # At least one pull must be left out, because the check would otherwise be vacuous.
     assert any(bool(((shot.n > 0) & ~shot.mask).any()) for shot in shots)
     again = recorded(20.0)[1]
     assert all(torch.equal(a.kept, b.kept) for a, b in zip(shots, again))
@@ -81,7 +81,7 @@ def test_with_everything_kept_the_accuracy_is_perfect():
 
 @pytest.mark.parametrize("variance, verdict", [("dtc", "holds"), ("sor", "fails")])
 def test_theorem_3_1_is_held_against_rounds_in_which_pulls_are_left_out(variance, verdict):
-    """lambda = 10: with the theory's own qbar most rounds leave a pulled arm out; a starved variance is flagged."""
+    """With lambda = 10 and the theory's qbar most rounds leave a pulled arm out; a starved variance is flagged."""
     rounds, problem, radius = 40, UnevenArms(arms=40), Confidence(1.0, 1.0, ridge=10.0)
     qbar = qbar_theory(rounds, radius.delta, radius.eps)
     learner = BKB(problem.kernel, radius, qbar, variance=variance)
@@ -96,7 +96,7 @@ def test_theorem_3_1_is_held_against_rounds_in_which_pulls_are_left_out(variance
 
 
 def test_a_failed_tolerance_was_the_jitter():
-    """Near arms make K_SS singular beside the jitter: what it adds is no fixed share of the variance, and is known."""
+    """Close arms make K_SS nearly singular: the jitter adds no fixed fraction of the variance, but its effect is computed."""
     side = torch.linspace(0, 0.5, 12, dtype=torch.float64)
     points = torch.stack([side, torch.full_like(side, 0.4)], 1)
     arms = torch.cat([points, torch.linspace(0.2, 1.0, 12, dtype=torch.float64)[:, None]], 1)

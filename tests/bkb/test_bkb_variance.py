@@ -1,4 +1,4 @@
-"""The estimators of Figure 2 against a dense reference in numpy, their measures against the recorded curves, and by hand."""
+"""The estimators of Figure 2 compared with a dense NumPy reference, and their measures with recorded curves and values by hand."""
 
 import math
 from dataclasses import replace
@@ -38,14 +38,14 @@ def bkb(qbar=1.0):
 
 @pytest.fixture(scope="module")
 def trace():
-    """A run whose dictionary misses much, with everything recorded."""
+    """Return a run whose dictionary misses many directions, with everything recorded."""
     probes = CURVES | {"measures": MEASURES, "size": dictionary_size}
     return play(bkb(), PROBLEM, ROUNDS, TRIALS, 3, record=RECORD, probes=probes)
 
 
 @pytest.fixture(scope="module")
 def history():
-    """Arms and rewards of all rounds of the same run."""
+    """Return arms and rewards of all rounds of the same run."""
     return play(
         bkb(),
         PROBLEM,
@@ -58,7 +58,7 @@ def history():
 
 
 def dense(x, index, y, members, lam):
-    """Means and variances of f from single observations: exact, subset of regressors, and BKB's."""
+    """Return means and variances of f from the single observations: exact, subset of regressors, and BKB."""
     k = lambda a, b: np.exp(-PROBLEM.gamma * (a[:, None] - b) ** 2)
     posterior = lambda K: (
         K[:, index] @ np.linalg.solve(K[np.ix_(index, index)] + lam * np.eye(len(index)), y),
@@ -98,7 +98,7 @@ def test_curves_are_those_of_a_dense_reference(trace, history, i):
             set(np.flatnonzero(members)) <= set(index) and members.sum() == trace["size"][trial, i]
         )
     assert (trace["x"] == np.arange(41) / 40).all() and (index < PROBLEM.left).all()
-    assert trace["size"][:, -1].max() < 15  # the dictionary is no longer all that was evaluated
+    assert trace["size"][:, -1].max() < 15  # the dictionary no longer holds all evaluated arms
 
 
 def test_measures_are_those_of_the_curves(trace):
@@ -120,7 +120,9 @@ def test_measures_are_those_of_the_curves(trace):
             np.testing.assert_allclose(
                 found[f"{kind} {name}"], value, rtol=1e-10, err_msg=f"{kind} {name}"
             )
-    assert (found["own most"][:, -1] > 1.05).any()  # something is missed, and so inflated
+    assert (
+        found["own most"][:, -1] > 1.05
+    ).any()  # the dictionary misses a direction, whose variance is therefore inflated
     assert (found["sor lowest"] < 1e-3).all() and (found["own lowest"] > 0.9).all()
 
 
@@ -137,7 +139,7 @@ def test_the_effective_dimension_is_the_trace(trace, history):
 
 
 def test_one_evaluation_by_hand(trace, history):
-    """S = {x_1}: SoR's variance is k^2 lambda / (1 + lambda), the exact one and BKB's are 1 - k^2 / (1 + lambda)."""
+    """With S = {x_1}, the variance of SoR is k^2 lambda / (1 + lambda); the exact one and BKB's are 1 - k^2 / (1 + lambda)."""
     lam, x = CONFIDENCE.lam, np.arange(41) / 40
     for trial in range(TRIALS):
         k2 = np.exp(-2 * PROBLEM.gamma * (x - x[int(history["arm"][trial, 0])]) ** 2)
@@ -179,7 +181,9 @@ def test_features_have_measures_of_their_own():
         "own most",
         "effective dimension",
     ]
-    assert (found["own sd"][:, -1] < found["own sd"][:, 0]).all()  # starves as evaluations pile up
+    assert (
+        found["own sd"][:, -1] < found["own sd"][:, 0]
+    ).all()  # variance starvation as the number of evaluations grows
     assert found["own coverage"][:, -1].mean() < found["own coverage"][:, 0].mean()
 
 
@@ -220,7 +224,7 @@ def test_a_band_covers_up_to_its_edge():
 
 
 def test_what_is_equal_up_to_rounding_is_at_the_floor():
-    """Two processors that differ in the last bits give one panel."""
+    """Two processors whose results differ in the last bits give the same panel."""
     one = {"own most": np.array([[1 + 2e-10, 1.5]]), "own least": np.array([[1.0, 0.9]])}
     two = {"own most": np.array([[1 + 9e-8, 1.5]]), "own least": np.array([[1 - 3e-9, 0.9]])}
     assert (worst_excess(one) == worst_excess(two)).all()

@@ -1,4 +1,4 @@
-"""After a warm start: who was dictated what, the run that is left, and trials that are stuck."""
+"""The warm start: the given actions of each learner, the rest of the run, and trials that are stuck."""
 
 import numpy as np
 import pytest
@@ -74,7 +74,8 @@ def test_watched_rounds_suffice(horizon, warm):
 
 def test_stuck_trials_lose_ten_times_the_exact_mean():
     t = np.arange(1, 301)
-    exact = trace([0.02 * t, np.minimum(t, 200.0)])  # .02 and 0 a round at the end: .01 in the mean
+    # The regret grows by 0.02 and 0 per round at the end, so that the mean is 0.01.
+    exact = trace([0.02 * t, np.minimum(t, 200.0)])
     assert late_loss(exact).tolist() == pytest.approx([0.02, 0.0])
     assert late_loss(exact, 200).tolist() == pytest.approx([0.02, 0.5]) and late_loss(exact, 300)[
         1

@@ -1,7 +1,7 @@
-"""One large run in a process of its own: ``python -m companion.bkb.experiments.cost ARMS ROUNDS``.
+"""One large run in a separate process: ``python -m companion.bkb.experiments.cost ARMS ROUNDS``.
 
-The command prints CPU seconds and peak memory of its whole process. No other file of this room is imported but ``settings``,
-and nothing here is cached: the notebook calls ``large_run`` through ``store.cached_call``.
+The command prints CPU time and peak memory of its whole process. It therefore imports only ``settings`` from this package.
+This module caches no result; the notebook calls ``large_run`` through ``store.cached_call``.
 """
 
 import json
@@ -20,16 +20,17 @@ from .settings import confidence, dense_1d
 
 
 def large_run(arms: int, rounds: int) -> dict[str, float]:
-    """LazyBKB on ``dense_1d(arms)``, one trial, with the machine to itself.
+    """Run one trial of LazyBKB on ``dense_1d(arms)`` while no other measurement uses the machine.
 
     Returns:
-        "cpu", seconds, and "bytes", at most, of the whole process; "seconds" of the learner;
-        "dictionary", arms in it, and "regret" after the last round.
+        "cpu", CPU seconds, and "bytes", peak memory, of the whole process; "seconds" of the learner; "dictionary", its
+        number of arms, and "regret" after the last round.
 
     Raises:
         RuntimeError: the process failed.
     """
     command = [sys.executable, "-m", "companion.bkb.experiments.cost", str(arms), str(rounds)]
+    # A separate process has its own peak memory, and the lock keeps other work from disturbing the times.
     with exclusive_lock():
         one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
         done = subprocess.run(command, capture_output=True, text=True, env=one_thread)

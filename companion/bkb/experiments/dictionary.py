@@ -1,8 +1,8 @@
-"""How large the dictionary is, how accurate its variance, and from when on it saves time: statistics over trials.
+"""Statistics over trials of the dictionary: its size, the accuracy of its variance, and when it starts to save time.
 
 Source: Calandriello et al. (2019), Theorem 3.1 and Section 4.
 Letters: R trials, N timed trials, T rounds; d_eff effective dimension, m_t arms in the dictionary, U_t arms pulled so far.
-Index t - 1 of a series is round t.
+Index t - 1 of a series belongs to round t.
 """
 
 from collections.abc import Sequence
@@ -13,14 +13,18 @@ from paperlib import stats
 from paperlib.bkb.theory.constants import size_expected
 from paperlib.core.trace import Trace
 
-ALPHAS = (1.1, 1.5, 2.0, 3.0, 5.0)  # factors within which a variance may lie
+# Factors for the accuracy of a sketched variance relative to the exact one.
+ALPHAS = (1.1, 1.5, 2.0, 3.0, 5.0)
 
 
 def accuracy(ratio: np.ndarray) -> dict[str, list[float]]:
-    """Shares whose worst ratio of variances lies within each of ``ALPHAS``. ``ratio``: R x T.
+    """Return the fractions of rounds and of trials whose worst variance ratio is within each of ``ALPHAS``.
+
+    Args:
+        ratio: worst ratio of the variances, R x T.
 
     Returns:
-        "rounds", shares of rounds, and "trials", of trials in all their rounds.
+        "rounds", fractions of rounds, and "trials", fractions of trials that are within the factor in all their rounds.
     """
     return {
         "rounds": [float((ratio <= alpha).mean()) for alpha in ALPHAS],
@@ -29,22 +33,23 @@ def accuracy(ratio: np.ndarray) -> dict[str, list[float]]:
 
 
 def falls(shares) -> int:
-    """Steps at which a sequence falls."""
+    """Return the number of steps where a sequence decreases."""
     return int((np.diff(np.asarray(shares, float)) < 0).sum())
 
 
 def expected_share(trace: Trace, qbar: float, eps: float = 0.5) -> np.ndarray:
-    """Mean of the expected pulls in the dictionary / (alpha qbar d_eff(t - 1) + 1), R.
+    """Return the mean ratio of the expected pulls in the dictionary to the bound alpha qbar d_eff(t - 1) + 1, R.
 
-    Over the recorded rounds t with round t - 1 recorded too and a bound below t, the pulls that there are: it is vacuous in
-    others.
+    The mean is over the recorded rounds t where round t - 1 is recorded, too, and the bound is below t. In other rounds
+    the bound is vacuous, because there are only t pulls.
 
     Args:
         trace: with "expected size" and "dimension", R x T' each.
 
     Raises:
-        ValueError: a trial without such a round.
+        ValueError: a trial has no such round.
     """
+    # The bound of round t needs d_eff(t - 1), so that round t - 1 must be recorded, too.
     after = np.flatnonzero(np.diff(trace.rounds) == 1) + 1
     bound = size_expected(trace["dimension"][:, after - 1], qbar, eps)
     informs = bound < trace.rounds[after]
@@ -57,17 +62,22 @@ def expected_share(trace: Trace, qbar: float, eps: float = 0.5) -> np.ndarray:
 
 
 def excess(size: np.ndarray, unique: np.ndarray, drawn: np.ndarray) -> int:
-    """Rounds of all trials in which the dictionary has more arms than were pulled, or drawn.
+    """Count the rounds of all trials where the dictionary has more arms than were pulled, or than pulls were sampled.
 
-    Drawn are pulls, not arms. R x T each.
+    Args:
+        size: arms in the dictionary, R x T.
+        unique: arms pulled so far, R x T.
+        drawn: pulls, not arms, sampled into the dictionary, R x T.
     """
     return int((size > np.minimum(unique, drawn)).sum())
 
 
 def growth_beside(trace: Trace, rounds: float) -> np.ndarray:
-    """How much faster the dictionary grows than the effective dimension, from a round to the last: m_T / m_t over d_T / d_t, R.
+    """Return the growth of the dictionary relative to the effective dimension from round t on, (m_T / m_t) / (d_T / d_t), R.
 
-    ``trace``: with "dictionary" and "dimension"; ``rounds``: t, or the first recorded one behind it.
+    Args:
+        trace: with "dictionary" and "dimension".
+        rounds: t; if it was not recorded, the first recorded round after it is used.
     """
     first = int(np.searchsorted(trace.rounds, rounds))
     grown = lambda series: series[:, -1] / series[:, first]
@@ -75,10 +85,13 @@ def growth_beside(trace: Trace, rounds: float) -> np.ndarray:
 
 
 def size_with_regret(traces: Sequence[Trace]) -> np.ndarray:
-    """Rank correlation over problems of m_T and R_T, trial by trial, R. ``traces``: one a problem, with "dictionary".
+    """Return the rank correlation of m_T and R_T over problems, trial by trial, R.
+
+    Args:
+        traces: one trace per problem, with "dictionary".
 
     Raises:
-        ValueError: fewer than three problems, or a trial in which all dictionaries or all regrets are equal.
+        ValueError: fewer than three problems, or a trial where all dictionaries or all regrets are equal.
     """
     sizes, regrets = (
         np.stack([trace.last(name) for trace in traces], 1) for name in ("dictionary", "regret")
@@ -91,42 +104,43 @@ def size_with_regret(traces: Sequence[Trace]) -> np.ndarray:
     return found
 
 
-# Seconds --------------------------------------------------------------------------------------------------
+# Run time -------------------------------------------------------------------------------------------------
 
 
 def while_small(size: np.ndarray, unique: np.ndarray) -> np.ndarray:
-    """The last quarter of the rounds with U_t < m_t^2, increasing. ``size``, ``unique``: T each."""
+    """Return the last quarter of the rounds with U_t < m_t^2, increasing. ``size``, ``unique``: T each."""
     rounds = np.flatnonzero(unique < size**2)
     return rounds[-max(1, len(rounds) // 4) :]
 
 
 def from_seven(size: np.ndarray) -> np.ndarray:
-    """The rounds from the first t on after which t >= 7 m_t always. ``size``: m_t, T."""
+    """Return the rounds from the first t on such that t >= 7 m_t always holds afterwards. ``size``: m_t, T."""
     early = np.flatnonzero(np.arange(1, len(size) + 1) < 7 * size)
     return np.arange(early[-1] + 1 if len(early) else 0, len(size))
 
 
 def while_alike(size: np.ndarray, unique: np.ndarray) -> np.ndarray:
-    """The last 50 rounds with m_t^2 > U_t^2 / 2. ``size``, ``unique``: T each."""
+    """Return the last 50 rounds with m_t^2 > U_t^2 / 2. ``size``, ``unique``: T each."""
     return np.flatnonzero(size**2 > unique**2 / 2)[-50:]
 
 
 def crossover(first: np.ndarray, other: np.ndarray) -> int | None:
-    """The first round from which on the first learner has needed less, however many are counted.
+    """Return the first round from which the first learner needs less total time, for every later end of the count.
 
-    In a trial it is where the seconds by which the learner is behind are the most; of single
-    rounds some may stay above. Not if it does not need less by the end, or only in the last tenth
-    of the rounds. Of the trials it is the median, which one slow round cannot move.
+    In one trial this is the round after which the first learner's lag, its total time minus the other's, is largest.
+    Single later rounds may still be slower. The trial has no crossover if the lag is largest in the last tenth of the
+    rounds, for example at the end. The result is the median over trials, which one slow round cannot change.
 
     Args:
         first, other: seconds of each round, N x T each.
 
     Returns:
-        None where in most trials it never does.
+        None if most trials have no crossover.
     """
     T = min(first.shape[1], other.shape[1])
     behind = np.cumsum(first[:, :T] - other[:, :T], axis=1)
     behind = np.concatenate([np.zeros((len(behind), 1)), behind], axis=1)
+    # Reversed, argmax finds the last round with the largest lag.
     starts = T - behind[:, ::-1].argmax(1)
     # A crossover in the last tenth of the rounds could be chance.
     middle = np.median(np.where(starts < 0.9 * T, starts + 1.0, np.inf))

@@ -2,8 +2,8 @@
 
 The paper has no regret experiment, so that we chose all of them. Each problem comes with the factor on the confidence
 radius that its figures use, if this factor is not 1. Learners take F and xi from the problem, lambda = xi^2 and delta = 0.1.
-Three experiments: BKB beside exact GP-UCB and the approximations that the paper warns of; learners after a warm start on
-half of the arms; and real data sets as arms.
+There are three experiments. The first compares BKB with exact GP-UCB and with the approximations that the paper warns of. In
+the second the learners continue after a warm start on half of the arms. The third has real data sets as arms.
 Letters: R trials, T rounds.
 """
 
@@ -30,38 +30,38 @@ from paperlib.learners.wrapper import Scripted
 from ...datasets import registry
 from ..problems.real import BUNDLED, FETCHED, TableArms
 
-NORM = 3.0  # F for learners where f has no known norm
-QBAR = 5.0  # oversampling where nothing else is said
-RESAMPLES = 2000  # of each bootstrap
+NORM = 3.0  # F for the learners if f has no known norm
+QBAR = 5.0  # default oversampling
+RESAMPLES = 2000  # number of resamples of each bootstrap
 
 # 200 arms in [0, 1], a rough f and little noise.
 RKHS_1D = RKHS(200, 1, gamma=100.0, norm=3.0, noise=0.1)
-# Functions of one norm on the arms of ``RKHS_1D``, which is the last. A rougher f has more directions to learn.
+# Functions of the same norm on the arms of ``RKHS_1D``; the last one is ``RKHS_1D``. A rougher f has more directions to learn.
 SMOOTH_TO_ROUGH = {
     f"gamma = {gamma:g}": RKHS(200, 1, gamma=gamma, norm=3.0, noise=0.1)
     for gamma in (3.0, 10.0, 30.0, 100.0)
 }
 # 500 arms in the unit square, factor 0.3.
 RKHS_2D = RKHS(500, 2, gamma=20.0, norm=3.0, noise=0.3)
-# 64 arms on a grid of [0, 1], on which the bounds are compared with runs.
+# 64 arms on a grid of [0, 1], used to compare the bounds with runs.
 REFERENCE = RKHS(64, 1, gamma=100.0, norm=3.0, noise=0.1, grid=True)
 
 
 def dense_1d(arms: int) -> RKHS:
-    """Many arms in [0, 1], a smooth f and much noise: a large sample of few directions."""
+    """Return a problem with many arms in [0, 1], a smooth f and much noise: a large sample of few directions."""
     return RKHS(arms, 1, gamma=10.0, norm=3.0, noise=1.0)
 
 
 def dense_2d_hard(arms: int) -> RKHS:
-    """Many arms in the unit square, a rough f and little noise, factor .2.
+    """Return a problem with many arms in the unit square, a rough f and little noise; factor 0.2.
 
-    There are nearly as many directions as played arms.
+    There are nearly as many directions as pulled arms.
     """
     return RKHS(arms, 2, gamma=30.0, norm=3.0, noise=0.1)
 
 
 def confidence(problem: RKHS | WarmRKHS | TableArms, scale: float = 1.0) -> Confidence:
-    """The rule ``practical`` with xi and F of the problem, lambda = xi^2, delta = .1.
+    """Return the rule ``practical`` with xi and F of the problem, lambda = xi^2 and delta = 0.1.
 
     ``scale``: factor on the radius.
     """
@@ -69,21 +69,22 @@ def confidence(problem: RKHS | WarmRKHS | TableArms, scale: float = 1.0) -> Conf
 
 
 def regret_ratio(trace: Trace, exact: Trace) -> stats.Interval:
-    """Ratio of mean final regrets, bootstrap over the trials that both have."""
+    """Return the ratio of mean final regrets, with a bootstrap interval over the trials that both runs have."""
     return stats.ratio(trace.last(), exact.last(), of="final regrets", resamples=RESAMPLES)
 
 
 def exponent(trace: Trace) -> stats.Interval:
-    """Log-log slope of the mean regret from round T / 4 on, bootstrap over trials."""
+    """Return the log-log slope of the mean regret from round T / 4 on, with a bootstrap interval over trials."""
     return stats.growth(
         trace.rounds, trace["regret"], first=trace.rounds[-1] / 4, resamples=RESAMPLES
     )
 
 
-# BKB beside exact GP-UCB ----------------------------------------------------------------------------------
+# BKB compared with exact GP-UCB ---------------------------------------------------------------------------
 
 QBARS = (1.0, 2.0, 3.0, 5.0, 10.0)  # oversampling
-# Points of the quadrature, by dimension: the kernel is met within 4e-4, but hardly at all by 60 and 15
+# Nodes of the quadrature by dimension. On the arms of ``RKHS_1D`` and ``RKHS_2D`` they approximate the kernel within 4e-4,
+# whereas 60 and 15 nodes hardly approximate it at all.
 NODES = {1: 80, 2: 25}
 
 
@@ -92,12 +93,15 @@ def sketch_name(qbar: float = QBAR, merge: str = "pulls") -> str:
     return ("BKB" if qbar == QBAR else f"BKB {qbar:g}") + (", arms" if merge == "arms" else "")
 
 
-# Name -> qbar, and what is sampled at once: a pull or an arm.
+# Name -> qbar and the unit of sampling, pulls or arms.
 SKETCHES = {sketch_name(qbar, merge): (qbar, merge) for merge in MERGES for qbar in QBARS}
 
 
 def parity_learners(problem: RKHS, scale: float = 1.0) -> dict[str, Learner]:
-    """Exact GP-UCB, BKB by qbar and sampling, the approximations that the paper names or warns of, and uniform play."""
+    """Return exact GP-UCB, BKB for all qbar and both ways of sampling, approximations of the posterior, and uniform play.
+
+    The paper names these approximations, or warns of them.
+    """
     known = {"kernel": problem.kernel, "confidence": confidence(problem, scale)}
     return {
         "GP-UCB": ExactGPUCB(**known),
@@ -113,9 +117,9 @@ def parity_learners(problem: RKHS, scale: float = 1.0) -> dict[str, Learner]:
 
 
 def parity_ratios(traces: dict[str, Trace]) -> dict[str, dict[str, tuple[float, float, float]]]:
-    """Final regret divided by that of exact GP-UCB, for ``charts.dots_panel``.
+    """Return the final regret divided by the final regret of exact GP-UCB, for ``charts.dots_panel``.
 
-    The rows of BKB are its values of qbar, in one group for each way of sampling. Every other learner is a group of one row.
+    BKB has one row per qbar and one group per way of sampling. Every other learner is a group of one row.
 
     Returns:
         Group -> row -> geometric mean, low, high.
@@ -134,11 +138,11 @@ def parity_ratios(traces: dict[str, Trace]) -> dict[str, dict[str, tuple[float, 
 # After a warm start ---------------------------------------------------------------------------------------
 
 WARM_SIZES = (20, 30, 50, 100)  # features after a warm start
-LATE = 100  # last rounds that tell whether a trial is stuck
+LATE = 100  # number of last rounds whose regret decides whether a trial is stuck
 
 
 def warm_learners(problem: WarmRKHS, rounds: int, scale: float = 0.2) -> dict[str, Learner]:
-    """Exact GP-UCB, BKB and approximations that may starve, after ``rounds`` rounds in the left half of the arms."""
+    """Return exact GP-UCB, BKB and approximations with variance starvation, after ``rounds`` rounds in the left half of the arms."""
     known = {"kernel": problem.kernel, "confidence": confidence(problem, scale)}
     bases = {
         "GP-UCB": ExactGPUCB(**known),
@@ -153,7 +157,7 @@ def since(trace: Trace, rounds: int) -> Trace:
     """Return the run after round ``rounds``, with rounds and regret counted from there.
 
     Raises:
-        ValueError: round ``rounds`` was not recorded, or none after it.
+        ValueError: round ``rounds`` was not recorded, or no later round was.
     """
     later = trace.rounds > rounds
     if not later.any():
@@ -169,13 +173,13 @@ def since(trace: Trace, rounds: int) -> Trace:
 
 
 def watched(horizon: int, warm: int) -> list[int]:
-    """Rounds to record: 100 evenly spaced, and those that ``since(trace, warm)`` and ``late_loss`` read."""
+    """Return the rounds to record: 100 evenly spaced ones, and the rounds that ``since(trace, warm)`` and ``late_loss`` need."""
     even = np.ceil(np.arange(1, 101) * horizon / 100).astype(int) + warm
     return sorted({*even.tolist(), *(t for t in (warm, warm + horizon - LATE) if t > 0)})
 
 
 def late_loss(trace: Trace, rounds: int = LATE) -> np.ndarray:
-    """Average regret of the last ``rounds`` rounds, R.
+    """Return the average regret of the last ``rounds`` rounds, R.
 
     Raises:
         ValueError: the round before them was not recorded.
@@ -184,7 +188,7 @@ def late_loss(trace: Trace, rounds: int = LATE) -> np.ndarray:
 
 
 def stuck(trace: Trace, exact: Trace) -> np.ndarray:
-    """Trials whose ``late_loss`` is above ten times the mean one of exact GP-UCB, R bool."""
+    """Return the trials whose ``late_loss`` is above ten times the mean ``late_loss`` of exact GP-UCB, R bool."""
     return late_loss(trace) > 10.0 * late_loss(exact).mean()
 
 
@@ -192,11 +196,11 @@ def stuck(trace: Trace, exact: Trace) -> np.ndarray:
 
 
 class ArmSet(NamedTuple):
-    """How a data set is played."""
+    """Settings of the runs on a data set."""
 
     scale: float  # factor on the radius
-    chunk: int  # trials at once: exact GP-UCB keeps 8 bytes for each trial, arm and round
-    lazy: bool  # LazyBKB instead of BKB
+    chunk: int  # trials at once, because exact GP-UCB stores 8 bytes per trial, arm and round
+    lazy: bool  # whether to run LazyBKB instead of BKB
 
 
 ARM_SETS = {
@@ -208,7 +212,7 @@ ARM_SETS = {
 
 
 def real_learners(problem: TableArms) -> dict[str, Learner]:
-    """Learners of a data set, with the factor of ``ARM_SETS``; LazyBKB on the two large sets."""
+    """Return the learners of a data set, with the radius factor of ``ARM_SETS``; LazyBKB replaces BKB on the two large sets."""
     how = ARM_SETS[problem.name]
     known = {"kernel": problem.kernel, "confidence": confidence(problem, how.scale)}
     sketch, name = (LazyBKB, "LazyBKB") if how.lazy else (BKB, "BKB")
@@ -222,14 +226,14 @@ def real_learners(problem: TableArms) -> dict[str, Learner]:
 
 
 def arm_sets(data: str) -> tuple[list[str], dict[str, str]]:
-    """The data sets of a run, and the reason why each other set is left out, by name.
+    """Return the data sets of a run, and the reason why each other set is left out, by name.
 
     Args:
-        data: "bundled", those that scikit-learn ships; "auto", also the others that are on this machine
-            or can be downloaded; "real", all.
+        data: "bundled" for the sets that scikit-learn ships; "auto" also for the other sets, if they are on this machine
+            or can be downloaded; "real" for all sets.
 
     Raises:
-        ValueError: another string, or a file that is not the registry's.
+        ValueError: another string, or a file that differs from the registry's.
         FileNotFoundError: "real", and one set is not available.
     """
     check_in("data", data, ("bundled", "auto", "real"))

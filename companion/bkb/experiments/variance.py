@@ -1,4 +1,4 @@
-"""The three estimators of Figure 2 as probes, and statistics of what they record.
+"""The three estimators of Figure 2 as probes, and statistics of the recorded numbers.
 
 Source: Calandriello et al. (2019), Section 3 and Figure 2.
 Letters: R trials, T' recorded rounds.
@@ -26,9 +26,9 @@ from paperlib.maths.gp import Kernel
 
 
 def estimators(kernel: Kernel, confidence: Confidence) -> dict[str, Estimator]:
-    """By name: "own", as the learner has it; "sor", subset of regressors; "exact".
+    """Return the estimators by name: "own", the learner's posterior; "sor", subset of regressors; "exact".
 
-    "sor" has the state's dictionary and counters, "exact" the counters alone.
+    "sor" uses the dictionary and the pull counts of the state, "exact" uses the pull counts alone.
     """
     return {
         "own": Estimator(confidence),
@@ -40,15 +40,15 @@ def estimators(kernel: Kernel, confidence: Confidence) -> dict[str, Estimator]:
 def measures(
     kernel: Kernel, confidence: Confidence, names: tuple[str, ...] | None = None
 ) -> AccuracyProbes:
-    """Numbers of estimators, of all without ``names``; "sor" needs a learner with a dictionary."""
+    """Return the accuracy probes of the estimators ``names``, by default of all; "sor" needs a learner with a dictionary."""
     known = estimators(kernel, confidence)
     return AccuracyProbes(known["exact"], {name: known[name] for name in names or known})
 
 
 def curves(kernel: Kernel, confidence: Confidence) -> dict[str, Callable]:
-    """Probes of what a panel of Figure 2 shows, R x A each.
+    """Return the probes for a panel of Figure 2, R x A each.
 
-    "x", "f", "evaluations", "dictionary", and "own mean", "own sd", ... of each estimator.
+    They are "x", "f", "evaluations", "dictionary", and for each estimator its mean and sd, for example "own mean".
     """
     shown = {
         "x": arm_points,
@@ -64,17 +64,17 @@ def curves(kernel: Kernel, confidence: Confidence) -> dict[str, Callable]:
 
 
 def worst_ratio(values: dict[str, np.ndarray], kind: str = "own") -> np.ndarray:
-    """Of all arms, the largest factor between a variance and the exact one, either way, R x T'.
+    """Return the largest factor between a variance and the exact one over all arms, in either direction, R x T'.
 
-    ``values``: from ``Measures.read``.
+    ``values``: from ``AccuracyProbes.read``.
     """
     with np.errstate(divide="ignore"):
         return np.maximum(values[f"{kind} most"], 1 / values[f"{kind} least"])
 
 
-FLOOR = 1e-6  # variances that differ by less are equal: rounding differs between processors
+FLOOR = 1e-6  # Smaller relative differences count as equal, because rounding differs between processors.
 
 
 def worst_excess(values: dict[str, np.ndarray]) -> np.ndarray:
-    """``worst_ratio`` minus 1, at least ``FLOOR``, R x T': what is equal up to 1e-6 is at the floor."""
+    """Return ``worst_ratio`` minus 1, but at least ``FLOOR``, R x T': variances that are equal up to 1e-6 are at the floor."""
     return (worst_ratio(values) - 1).clip(FLOOR)

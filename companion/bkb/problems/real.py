@@ -1,10 +1,10 @@
-"""Real data sets as arms: every example is an arm, its target is f.
+"""Real data sets as arms: every example is an arm, and its target is the value of f.
 
 Source: diabetes (Efron, Hastie, Johnstone & Tibshirani, 2004) and digits (Alpaydin & Kaynak, 1998), which scikit-learn
 ships; abalone and California housing, the sets of Calandriello et al. (2020), from the registry of ``datasets``.
 Letters: A arms, d dimensions, xi standard deviation of the noise.
 
-f need not lie in the kernel's space with a small norm: no guarantee applies.
+No guarantee of the paper applies, because f need not be in the kernel's RKHS with a small norm.
 """
 
 import functools
@@ -23,15 +23,16 @@ from paperlib.core.streams import Draw
 from ...datasets import registry as datasets
 
 BUNDLED, FETCHED = ("diabetes", "digits"), ("abalone", "california_housing")
-PAIRS = 5000  # arms of which all pairs are measured
+PAIRS = 5000  # largest number of arms whose pairwise distances are all computed
 
 
 @functools.cache
 def table(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Features and target of a data set as arms and f, rows in file order; equal rows are kept.
+    """Return features and target of a data set as arms and f, with rows in file order; equal rows are kept.
 
-    Columns have mean 0 and variance 1: diabetes' ten, abalone's ten (sex one-hot, then seven measures), California
-    housing's eight raw ones. Those of digits are pixels / 16. The target (of digits, the digit) has mean 0 and variance 1.
+    Columns have mean 0 and variance 1: the ten of diabetes, the ten of abalone (sex one-hot, then seven measures) and the
+    eight raw ones of California housing. The columns of digits are pixels / 16. The target (for digits, the digit) has mean 0
+    and variance 1.
 
     Returns:
         A x d and A, float64, not writeable.
@@ -53,9 +54,9 @@ def table(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 @functools.cache
 def median_gamma(name: str) -> float:
-    """.5 / median squared distance of two arms, to four digits, so that it is the same number on every machine.
+    """Return 0.5 / median squared distance of two arms, to four digits, so that all machines get the same number.
 
-    The median is over all pairs of up to 5000 arms; of a larger set, over all pairs of 5000 arms at even steps.
+    The median is over all pairs of up to 5000 arms. For a larger set, it is over all pairs of 5000 arms at even steps.
     """
     arms, _ = table(name)
     rows = np.arange(min(PAIRS, len(arms))) * len(arms) // min(PAIRS, len(arms))
@@ -64,13 +65,13 @@ def median_gamma(name: str) -> float:
 
 @frozen_dataclass
 class TableArms(RBFArms):
-    """The examples of a data set as arms, its standardized target as f, the same in all trials, which differ in noise.
+    """Examples of a data set as arms, with the standardized target as f. Trials differ only in the noise.
 
     Attributes:
         name: "diabetes" (442 x 10), "digits" (1797 x 64), "abalone" (4177 x 10) or "california_housing" (20640 x 8).
         noise: xi >= 0.
         gamma: > 0, of the kernel exp(-gamma ||x - y||^2) for learners; None becomes ``median_gamma(name)``.
-        data_checksum: SHA-256 of the file, under which results are kept; None for what scikit-learn ships.
+        data_checksum: SHA-256 of the file, which is part of the key of cached results; None for the sets of scikit-learn.
 
     Raises:
         ValueError: a value out of range; ValueError, FileNotFoundError: as ``datasets.load``.
@@ -88,6 +89,6 @@ class TableArms(RBFArms):
             object.__setattr__(self, "data_checksum", datasets.checksum(self.name))
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> ArmsInstance:
-        """The table; means are 1 x A, for all trials."""
+        """Return arms and means of the table; means are 1 x A, for all trials."""
         arms, means = (torch.tensor(x, **tkwargs).unsqueeze(0) for x in table(self.name))
         return ArmsInstance(arms, means, means.amax(1), None, None)

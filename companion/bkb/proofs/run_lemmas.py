@@ -1,16 +1,18 @@
-"""Statements about the variances along a run, and about a learner's own numbers along it.
+"""Statements about the variances along a run, and about the numbers in a learner's states along it.
 
-A ``Replay`` rebuilds the exact posterior from the sequence of arms alone. Variances go by rank-one updates of the full covariance;
-determinant and effective dimension also by a dense Cholesky factor of K_T + lambda I, whose leading blocks are those of all
-earlier rounds. No learner computes in either way. The statements about its variances (Propositions B.1, B.3, the repaired
-Appendix D.2) hold on every sequence of arms, so one violation means an error; Propositions C.4 and D.4 are about chances.
+A ``Replay`` recomputes the exact posterior from the sequence of arms alone. Variances come from rank-one updates of the full
+covariance. Determinant and effective dimension also come from a dense Cholesky factor of K_T + lambda I, whose leading blocks
+are the factors of all earlier rounds. No learner computes in either way. The statements about its variances (Propositions
+B.1, B.3, the repaired Appendix D.2) hold on every sequence of arms, so that one violation means an error. Propositions C.4
+and D.4 are about probabilities.
 
-``Own`` is a replay whose variances are the learner's. With it the same statements test the learner, and four more compare its
-posterior, radius, choice and dictionary with what its arms and rewards give. Nothing here calls what a learner calls to compute them.
+``Own`` is a replay whose variances are the learner's. With it the same statements test the learner. Four more statements compare
+the learner's posterior, radius, choice and dictionary with values computed from its arms and rewards. This module shares no
+code with the learners for these computations.
 Source: Calandriello et al. (2019), Sections 2 and 3.2, Algorithm 1, Theorem 4.1, Appendices B, C and D.
-Letters: as in ``constants``; K_t Gram matrix of the first t arms, s2_t scaled variance after t observations, x_t arm of round t, u coins,
-n_i pulls of arm i, gamma_T information gain.
-Shapes: R trials, T rounds, A arms. Index t - 1 of a tensor is round t, unless said otherwise.
+Letters: as in ``constants``; K_t Gram matrix of the first t arms, s2_t scaled variance after t observations, x_t arm of round t,
+u uniforms, n_i pulls of arm i, gamma_T information gain.
+Shapes: R trials, T rounds, A arms. Index t - 1 of a tensor belongs to round t, unless stated otherwise.
 """
 
 import math
@@ -42,21 +44,21 @@ from paperlib.maths.gp import RBF, Kernel
 
 from .sketch_lemmas import Snapshot
 
-ITERATIONS = 5000  # of the multiplicative updates, at most
+ITERATIONS = 5000  # largest number of multiplicative updates
 
 
 @frozen_dataclass(eq=False)
 class Replay:
-    """Arms of R trials over T rounds, and the exact posterior that they give."""
+    """Pulled arms of R trials over T rounds, and the exact posterior that they give."""
 
     kernel: Kernel
     arms: Tensor  # 1 x A x d or R x A x d
     ridge: float  # lambda
-    index: Tensor  # R x T, arms played
+    index: Tensor  # R x T, pulled arms
 
     @classmethod
     def of(cls, trace: Trace, kernel: Kernel, arms: Tensor, ridge: float) -> "Replay":
-        """From a trace that holds "arm" (``probes.played``) of every round.
+        """Return the replay of a trace that contains "arm" (``core.rounds.played_action``) for every round.
 
         Raises:
             ValueError: rounds are missing.
@@ -69,12 +71,12 @@ class Replay:
 
     @property
     def rounds(self) -> Tensor:
-        """1, ..., T."""
+        """The rounds 1, ..., T."""
         return torch.arange(1, self.index.shape[1] + 1, dtype=torch.float64)
 
     @cached_property
     def gram(self) -> Tensor:
-        """K of all arms, 1 or R x A x A."""
+        """Kernel matrix K of all arms, 1 or R x A x A."""
         return self.kernel(self.arms, self.arms)
 
     @cached_property
@@ -89,11 +91,12 @@ class Replay:
 
     @cached_property
     def variance(self) -> Tensor:
-        """s2_t of all arms for t = 0, ..., T, R x (T + 1) x A: here index t is after t observations."""
+        """s2_t of all arms for t = 0, ..., T, R x (T + 1) x A; here index t is the variance after t observations."""
         R, T = self.index.shape
         covariance = self.gram.expand(R, -1, -1).clone()
         found = [self.diagonal.expand(R, -1)]
         for t in range(T):
+            # One observation of x_t subtracts k_t(., x_t) k_t(., x_t)^T / (k_t(x_t, x_t) + lambda) from the covariance k_t.
             row = covariance[torch.arange(R), self.index[:, t]]
             row = row / (row.gather(1, self.index[:, t : t + 1]) + self.ridge).sqrt()
             covariance.baddbmm_(row.unsqueeze(2), row.unsqueeze(1), alpha=-1.0)
@@ -114,13 +117,13 @@ class Replay:
         return self._of_played(self.variance[:, 1:])
 
     def _sums(self, values: Tensor) -> Tensor:
-        """Sums over the rounds so far of a number per round, booked on the played arm, R x T x A. ``values``: R x T."""
+        """Return the cumulative sums of a number per round, added to the pulled arm, R x T x A. ``values``: R x T."""
         none = torch.zeros(*self.index.shape, self.arms.shape[1], dtype=torch.float64)
         return none.scatter_(2, self.index.unsqueeze(2), values.unsqueeze(2)).cumsum_(1)
 
     @cached_property
     def counts(self) -> Tensor:
-        """n of all arms, R x T x A."""
+        """Pulls n of all arms, R x T x A."""
         return self._sums(torch.ones(self.index.shape, dtype=torch.float64))
 
     @cached_property
@@ -135,13 +138,13 @@ class Replay:
 
     @cached_property
     def factor(self) -> Tensor:
-        """Cholesky factor of K_T + lambda I, R x T x T; its leading t x t block is round t's."""
+        """Cholesky factor of K_T + lambda I, R x T x T; its leading t x t block is the factor of round t."""
         points = take_points(self.arms, self.index)
         eye = torch.eye(points.shape[1], dtype=torch.float64)
         return torch.linalg.cholesky(self.kernel(points, points) + self.ridge * eye)
 
     def whitened(self, rows: Tensor) -> Tensor:
-        """L_T^{-1} times R x T x k numbers, R x T x k; its row t is L_t^{-1} of the first t rows."""
+        """Return L_T^{-1} times ``rows`` (R x T x k), R x T x k; its row t is the last row of L_t^{-1} times the first t rows."""
         return torch.linalg.solve_triangular(self.factor, rows, upper=False)
 
     @cached_property
@@ -157,27 +160,28 @@ class Replay:
         return self.rounds - self.ridge * inverse.square().sum(2).cumsum(1)
 
     def noise_energy(self, noise: Tensor) -> Tensor:
-        """||Phi_t^T eta_t||^2 in the norm of A_t^{-1}: ||eta||^2 - lambda ||L_t^{-1} eta||^2, R x T. ``noise``: R x T."""
+        """Return ||Phi_t^T eta_t||^2 in the norm of A_t^{-1} as ||eta||^2 - lambda ||L_t^{-1} eta||^2, R x T. ``noise``: R x T."""
         white = self.whitened(noise.unsqueeze(2)).squeeze(2)
         return (noise.square() - self.ridge * white.square()).cumsum(1).clamp(min=0)
 
     def norm(self, rounds: Sequence[int]) -> Tensor:
-        """||K_t|| for the given rounds, R x len(rounds)."""
+        """Return ||K_t|| for the given rounds, R x len(rounds)."""
+        # diag(n)^{1/2} K diag(n)^{1/2} of the arms has the same nonzero eigenvalues as K_t of the pulls.
         root = self.counts[:, [t - 1 for t in rounds]].sqrt()
         weighted = self.gram.unsqueeze(1) * root.unsqueeze(2) * root.unsqueeze(3)
         return torch.linalg.eigvalsh(weighted)[..., -1]
 
     def some_rounds(self) -> list[int]:
-        """About ten rounds, evenly spaced, the last among them."""
+        """Return about ten evenly spaced rounds, including the last."""
         return sorted({max(1, round(self.index.shape[1] * i / 10)) for i in range(1, 11)})
 
 
-# A learner's own numbers ----------------------------------------------------------------------------------
+# Numbers in a learner's states ----------------------------------------------------------------------------
 
 
 @frozen_dataclass(eq=False)
 class Own(Replay):
-    """A replay whose ``variance`` is the learner's own, and with it ``played``, ``settled``, ``log_det`` and ``effective``.
+    """Replay whose ``variance`` is the learner's; ``played``, ``settled``, ``log_det`` and ``effective`` follow from it.
 
     The dense quantities (``factor``, ``dense_log_det``, ``dense_effective``, ``norm``) still come from the arms alone.
     """
@@ -188,12 +192,12 @@ class Own(Replay):
     s2: Tensor  # R x T x A
     information: Tensor  # R x T, the learner's sum of ln(1 + s2_{s-1}(x_s))
     effective_sum: Tensor  # R x T, the learner's sum of n s2_t
-    beta: Tensor  # R x T, with which the round's arm was chosen
+    beta: Tensor  # R x T, radius that chose the round's arm
     mask: Tensor | None = None  # R x T x A bool, the dictionary
 
     @classmethod
     def by(cls, trace: Trace, run: Replay, confidence: Confidence) -> "Own":
-        """From a trace of every round with the probes ``probes.own_numbers``, and the replay of its arms."""
+        """Return the replay for a trace with the probes ``probes.own_numbers`` in every round, given the replay of its arms."""
         recorded = ("reward", "mean", "s2", "information", "effective", "beta")
         return cls(
             *(run.kernel, run.arms, run.ridge, run.index, confidence),
@@ -203,12 +207,12 @@ class Own(Replay):
 
     @cached_property
     def variance(self) -> Tensor:
-        """The learner's s2_t of all arms for t = 0, ..., T, R x (T + 1) x A; the first is the prior's."""
+        """The learner's s2_t of all arms for t = 0, ..., T, R x (T + 1) x A; the first is the prior variance."""
         prior = (self.diagonal / self.ridge).expand(len(self.index), -1)
         return torch.cat([prior.unsqueeze(1), self.s2], 1)
 
     def shots(self) -> list[Snapshot]:
-        """Return a snapshot of each trial after ten rounds, for the statements about one dictionary."""
+        """Return snapshots of each trial at about ten evenly spaced rounds, which the statements about one dictionary need."""
         arms, totals = self.arms.expand(len(self.index), -1, -1), self._sums(self.reward)
         return [
             Snapshot(
@@ -227,29 +231,30 @@ class Own(Replay):
 
 
 def coins(seed: int, trials: int, rounds: int, arms: int) -> Tensor:
-    """The uniforms behind the dictionaries of a run, R x T x A: they are functions of seed, trial and round."""
+    """Return the uniforms behind the sampled dictionaries of a run, R x T x A: functions of seed, trial and round."""
     streams = Streams(seed, range(trials))
     return torch.stack([streams.at(t).uniform("dictionary", arms) for t in range(rounds)], 1)
 
 
 def radius_of(run: Own) -> Tensor:
-    """beta_t for t = 1, ..., T by the rule's formula, from the learner's variances, R x T.
+    """Return beta_t for t = 1, ..., T by the rule's formula, from the learner's variances, R x T.
 
     Raises:
-        ValueError: a rule that has no such formula.
+        ValueError: the rule has no such formula.
     """
     c, t = run.confidence, run.rounds
     check_in("rule", c.rule, ("paper", "corrected", "online", "practical"))
     L, bias = math.log(1 / c.delta), math.sqrt(run.ridge) * c.norm_bound
-    if c.rule == "practical":  # Abbasi-Yadkori's, for the exact posterior
+    if c.rule == "practical":  # the radius of Abbasi-Yadkori (2012), for the exact posterior
         return c.scale * (c.noise * torch.sqrt(run.log_det + 2 * L) + bias)
     sketched = (1 + 1 / math.sqrt(1 - c.eps)) * bias
     if c.rule == "paper":
+        # Theorem 4.1 as printed; the logarithm is clamped, because it is negative before kappa2 t = 1.
         inside = c.alpha * (run.kappa2 * t).log().clamp(min=0) * run.effective + L
         return c.scale * (2 * c.noise * inside.sqrt() + sketched)
-    if c.rule == "corrected":
+    if c.rule == "corrected":  # Appendix D.1 with lambda kept in the logarithm (E9)
         inside = c.alpha * (1 + (run.kappa2 * t / run.ridge).log1p()) * run.effective + 2 * L
-    else:  # online: s2 <= alpha s2~, but for the first round, whose variance is the prior's
+    else:  # online: s2 <= alpha s2~, except in the first round, whose variance is the prior variance
         inflated = torch.cat([run.played[:, :1], c.alpha * run.played[:, 1:]], 1)
         inside = inflated.log1p().cumsum(1) + 2 * L
     return c.scale * (c.noise * inside.sqrt() + sketched)
@@ -261,7 +266,7 @@ def _rule(run: Own) -> dict[str, float | str]:
 
 @statement("Section 2, posterior", f"{PAPER}, (1) and (2)")
 def posterior(run: Own) -> Check:
-    """mu_t and s2_t of all arms and rounds: a learner's against (1) and (2), solved by one Cholesky factor of K_T + lambda I."""
+    """A learner's mu_t and s2_t equal (1) and (2) for all arms and rounds, solved by one Cholesky factor of K_T + lambda I."""
     cross = run.kernel(run.arms.expand(len(run.index), -1, -1), run.arms)
     rows = cross.gather(1, run.index.unsqueeze(2).expand(-1, -1, cross.shape[2]))
     half = run.whitened(rows)  # L^{-1} k_t(x), row by row
@@ -278,7 +283,7 @@ def posterior(run: Own) -> Check:
 
 @statement("Theorem 4.1, radius", f"{PAPER}, Theorem 4.1; the rules of ``Confidence``")
 def radius(run: Own) -> Check:
-    """The sums in a learner's radius, and the radius itself, are what its own variances give: ln(1 + s2_{s-1}(x_s)), n s2_t, beta_t."""
+    """A learner's sums of ln(1 + s2_{s-1}(x_s)) and of n s2_t, and its radius beta_t, equal the values computed from its variances."""
     pairs = [
         (run.information, run.log_det),
         (run.effective_sum, run.effective),
@@ -294,7 +299,7 @@ def radius(run: Own) -> Check:
 
 @statement("Algorithm 1, choice", f"{PAPER}, (4) and Algorithm 1")
 def choice(run: Own) -> Check:
-    """The arm of round t + 1 has the largest mu_t(x) + beta_t s_t(x) of all arms, up to rounding; the first is drawn."""
+    """The arm of round t + 1 has the largest mu_t(x) + beta_t s_t(x) of all arms, up to rounding; the first arm is drawn."""
     beta = radius_of(run)[:, :-1].unsqueeze(2)
     bound = run.mean[:, :-1] + beta * run.s2[:, :-1].sqrt()
     best, chosen = bound.amax(2), bound.gather(2, run.index[:, 1:].unsqueeze(2)).squeeze(2)
@@ -308,14 +313,15 @@ def choice(run: Own) -> Check:
 
 @statement("Algorithm 1, dictionary", f"{PAPER}, Algorithm 1")
 def sampled(run: Own, coins: Tensor, qbar: float) -> Check:
-    """S_{t+1} are the arms whose coin fell below 1 - (1 - p)^n, p = min(1, qbar s2~_t) by the variance that chose the arm; S_1 = {x_1}.
+    """S_{t+1} are the arms with u < 1 - (1 - p)^n, p = min(1, qbar s2~_t), where s2~_t is the variance that chose the arm; S_1 = {x_1}.
 
     Args:
         coins: u, R x T x A (``coins``).
-        qbar: the learner's, with a coin a pull.
+        qbar: oversampling of the learner, which must draw one Bernoulli sample per pull.
     """
     p = (qbar * run.variance[:, :-1]).clamp(max=1)
-    p = torch.cat([torch.ones_like(p[:, :1]), p[:, 1:]], 1)  # the first arm is kept
+    # S_1 = {x_1}: the first arm is always kept.
+    p = torch.cat([torch.ones_like(p[:, :1]), p[:, 1:]], 1)
     wrong = (coins < 1 - (1 - p) ** run.counts) != run.mask
     return sampled.statement.check(
         "arms in S_{t+1} without their coin, or with it outside, <= 0",
@@ -327,27 +333,27 @@ def sampled(run: Own, coins: Tensor, qbar: float) -> Check:
 
 # The information gain -------------------------------------------------------------------------------------
 
-# gamma_T = max over multisets of T arms of 1/2 ln det(I + K / lambda). The greedy design bounds it from below; its concave
-# relaxation to fractions of pulls bounds it from above, with a certificate that holds at any iterate, and so does T gamma_1,
-# which is smaller for small T. Source of the multiplicative updates: Titterington (1976).
+# gamma_T is the maximum of 1/2 ln det(I + K / lambda) over multisets of T arms. The greedy design bounds it from below. The
+# concave relaxation to fractions of pulls bounds it from above, with a certificate that holds at any iterate. T gamma_1 also
+# bounds it from above, and is smaller for small T. Source of the multiplicative updates: Titterington (1976).
 
 
 class Gain(NamedTuple):
-    """gamma_T between its bounds."""
+    """Lower and upper bound on gamma_T."""
 
     horizon: int
-    lower: float  # of the greedy design
-    upper: float  # certified
+    lower: float  # value of the greedy design
+    upper: float  # certified bound
 
 
 def _gram(kernel: Kernel, arms: Tensor) -> Tensor:
-    """K, A x A. ``arms``: A x d or 1 x A x d."""
+    """Return K, A x A. ``arms``: A x d or 1 x A x d."""
     points = arms.reshape(arms.shape[-2:])
     return kernel(points, points)
 
 
 def _fit(gram: Tensor, n: Tensor, ridge: float) -> tuple[Tensor, Tensor]:
-    """ln det(I + sum_i n_i phi_i phi_i^T / lambda), and s2 of all arms, A. ``n``: A, fractions allowed."""
+    """Return ln det(I + sum_i n_i phi_i phi_i^T / lambda), and s2 of all arms, A. ``n``: A, fractions allowed."""
     root = n.sqrt()
     eye = torch.eye(len(n), dtype=gram.dtype, device=gram.device)
     factor = torch.linalg.cholesky_ex(ridge * eye + root.unsqueeze(1) * gram * root).L
@@ -357,7 +363,7 @@ def _fit(gram: Tensor, n: Tensor, ridge: float) -> tuple[Tensor, Tensor]:
 
 
 def uniform_dimension(kernel: Kernel, arms: Tensor, horizon: float, ridge: float) -> float:
-    """d_eff = sum_i n_i s2_i of the uniform design: every arm T / A times."""
+    """Return d_eff = sum_i n_i s2_i of the uniform design, which pulls every arm T / A times."""
     gram = _gram(kernel, arms)
     n = torch.full_like(gram.diagonal(), horizon / len(gram))
     _, s2 = _fit(gram, n, ridge)
@@ -365,15 +371,17 @@ def uniform_dimension(kernel: Kernel, arms: Tensor, horizon: float, ridge: float
 
 
 def greedy(kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int]) -> dict[int, float]:
-    """1/2 ln det of the design that pulls the arm of largest variance, ties to the smallest index: at most gamma_T.
+    """Return 1/2 ln det of the greedy design, which is at most gamma_T.
+
+    The greedy design pulls the arm with the largest variance; ties go to the smallest index.
 
     Args:
         arms: A x d or 1 x A x d.
         ridge: lambda.
-        horizons: T, any number of them.
+        horizons: values of T.
 
     Returns:
-        T -> value, ascending.
+        T -> value, ascending in T.
     """
     covariance, found, total = _gram(kernel, arms).clone(), {}, 0.0
     for t in range(1, max(horizons) + 1):
@@ -390,18 +398,19 @@ def greedy(kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int]) 
 def _relax(
     gram: Tensor, ridge: float, horizon: float, n: Tensor, gap: float
 ) -> tuple[float, Tensor]:
-    """A certified upper bound on gamma_T, and the fractional design behind it, from a first design ``n``."""
-    # T gamma_1: determinants are below their diagonal's product
+    """Return a certified upper bound on gamma_T, and the fractional design that gives it, starting from the design ``n``."""
+    # T gamma_1 is a bound, because a determinant is at most the product of the diagonal (Hadamard).
     best = 0.5 * horizon * math.log1p(float(gram.diagonal().max()) / ridge)
     n = n * (horizon / n.sum())
     for _ in range(ITERATIONS):
         log_det, s2 = _fit(gram, n, ridge)
         total = (n * s2).sum()
-        # g is concave with gradient s2 / 2: g(m) <= g(n) + 1/2 sum_i (m_i - n_i) s2_i for all m with sum T
+        # g = 1/2 ln det is concave with gradient s2 / 2. So g(m) <= g(n) + 1/2 sum_i (m_i - n_i) s2_i for all m with sum T.
         slack = 0.5 * float(horizon * s2.max() - total)
         best = min(best, 0.5 * float(log_det) + slack)
         if slack <= gap or 0.5 * float(log_det) >= best:
             break
+        # The multiplicative update moves weight to arms with large variance and keeps the sum T.
         n = n * s2 * (horizon / total)
     return best, n
 
@@ -409,21 +418,21 @@ def _relax(
 def upper(
     kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int], gap: float = 0.01
 ) -> dict[int, float]:
-    """Certified upper bounds on gamma_T by the concave relaxation; each horizon starts from the last one's design.
+    """Return certified upper bounds on gamma_T from the concave relaxation; each horizon starts from the last one's design.
 
     Args:
         arms: A x d or 1 x A x d.
         ridge: lambda.
-        horizons: T, any number of them.
-        gap: between relaxation and certificate, at which the updates stop; the bound holds wherever they do.
+        horizons: values of T.
+        gap: the updates stop at this difference between certificate and relaxation; the bound holds wherever they stop.
 
     Returns:
-        T -> bound, ascending.
+        T -> bound, ascending in T.
     """
     gram, found = _gram(kernel, arms), {}
     n = torch.ones_like(gram.diagonal())
     for T in sorted(set(horizons)):
-        # an arm that has left the support could not come back
+        # Multiplicative updates cannot restore an arm with weight 0, so that every arm gets a small weight first.
         found[T], n = _relax(gram, ridge, T, n + 1e-3 * n.mean(), gap)
     return found
 
@@ -431,7 +440,7 @@ def upper(
 def information_gain(
     kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int], gap: float = 0.01
 ) -> list[Gain]:
-    """gamma_T between greedy and certified bound. ``gap``: as for ``upper``."""
+    """Return the greedy lower bound and the certified upper bound on gamma_T. ``gap``: as for ``upper``."""
     high = upper(kernel, arms, ridge, horizons, gap)
     return [Gain(T, low, high[T]) for T, low in greedy(kernel, arms, ridge, horizons).items()]
 
@@ -439,7 +448,10 @@ def information_gain(
 def gamma_pairs(
     kernel: Kernel, arms: Tensor, ridge: float, horizon: int
 ) -> tuple[tuple[int, float], ...]:
-    """Pairs (t, upper bound on gamma_t) for ``Confidence(rule="gamma", gamma=...)``, t growing by a tenth up to the horizon."""
+    """Return pairs (t, upper bound on gamma_t) for ``Confidence(rule="gamma", gamma=...)``.
+
+    t grows by a tenth up to the horizon.
+    """
     times = [1]
     while times[-1] < horizon:
         times.append(min(max(times[-1] + 1, int(times[-1] * 1.1)), horizon))
@@ -447,21 +459,22 @@ def gamma_pairs(
 
 
 def gamma_at(kernel: Kernel, arms: Tensor, ridge: float) -> Callable[[int], float]:
-    """T -> upper bound on gamma_T, for any T: what ``constants.informative_horizons`` asks for."""
+    """Return a function T -> upper bound on gamma_T for any T, as ``constants.informative_horizons`` needs it."""
     gram = _gram(kernel, arms)
     return lambda T: _relax(gram, ridge, T, torch.ones_like(gram.diagonal()), gap=0.05)[0]
 
 
 def worst_of_gaussian(kernel: RBF, arms: Tensor, ridge: float, horizon: int) -> float:
-    """A bound in closed form on ln det(I + K_T / lambda), so on 2 gamma_T, for k(x, y) = exp(-gamma ||x - y||^2): O(ln(T)^{d + 1}).
+    """Return a closed-form bound on ln det(I + K_T / lambda), hence on 2 gamma_T, for k(x, y) = exp(-gamma ||x - y||^2).
 
-    Of Taylor's series of exp(2 gamma <x, y>) the terms below degree j span D = C(j - 1 + d, d) features, and the rest of
-    k(x, x) = 1 is at most P(N >= j), N Poisson with mean 2 gamma rho^2 and rho the arms' largest distance from their middle,
-    each dimension by its own gamma.
-    As ln det is concave and grows with K, ln det <= D ln(1 + T / (lambda D)) + (T / lambda) P(N >= j): the smallest over j.
+    The bound is O(ln(T)^{d + 1}). The terms below degree j of the Taylor series of exp(2 gamma <x, y>) span
+    D = C(j - 1 + d, d) features. The rest of k(x, x) = 1 is at most P(N >= j), where N is Poisson with mean
+    2 gamma rho^2. Here rho is the arms' largest distance from their center, and each dimension is scaled by its gamma.
+    Because ln det is concave and grows with K, ln det <= D ln(1 + T / (lambda D)) + (T / lambda) P(N >= j). The function
+    returns the smallest such bound over j.
 
     Args:
-        kernel: its gamma.
+        kernel: RBF kernel with gamma.
         arms: A x d or 1 x A x d.
         ridge: lambda.
         horizon: T.
@@ -469,14 +482,16 @@ def worst_of_gaussian(kernel: RBF, arms: Tensor, ridge: float, horizon: int) -> 
     points = arms.reshape(arms.shape[-2:])
     middle = (points.amax(0) + points.amin(0)) / 2
     d = points.shape[1]
-    stretched = (points - middle) * points.new_tensor(kernel.gammas(d)).sqrt()  # gamma = 1 then
+    # In these coordinates the kernel has gamma = 1.
+    stretched = (points - middle) * points.new_tensor(kernel.gammas(d)).sqrt()
+    # mean is 2 gamma rho^2, the Poisson mean, and scaled is T / lambda.
     mean, scaled = 2 * float(stretched.square().sum(1).max()), horizon / ridge
-    best = horizon * math.log1p(1 / ridge)  # of the diagonal alone
+    best = horizon * math.log1p(1 / ridge)  # bound from the diagonal of K_T alone
     degree = 1
     while (features := math.comb(degree - 1 + d, d)) <= horizon:
         explained = features * math.log1p(scaled / features)
         best = min(best, explained + scaled * float(poisson.sf(degree - 1, mean)))
-        if explained >= best:  # it grows with the degree
+        if explained >= best:  # This term grows with the degree, so that no later bound is smaller.
             break
         degree += 1
     return best
@@ -491,7 +506,10 @@ def _inputs(run: Replay) -> dict[str, float]:
 
 @statement("Section 2, effective dimension", f"{PAPER}, Section 2")
 def effective_dimension(run: Replay, effective: Tensor | None = None) -> Check:
-    """d_eff(t) = Tr K_t (K_t + lambda I)^{-1} = sum_i n_i s2_t(x_i). ``effective``: a learner's, R x T; else the replay's."""
+    """d_eff(t) = Tr K_t (K_t + lambda I)^{-1} = sum_i n_i s2_t(x_i).
+
+    ``effective``: a learner's sum, R x T; None for the sum of the replay.
+    """
     found = run.effective if effective is None else effective
     return effective_dimension.statement.check(
         "|sum n s2 - Tr K (K + lambda I)^-1| / (1 + d_eff)",
@@ -503,7 +521,10 @@ def effective_dimension(run: Replay, effective: Tensor | None = None) -> Check:
 
 @statement("Section 2, log-determinant", f"{PAPER}, Section 2")
 def log_determinant(run: Replay, log_det: Tensor | None = None) -> Check:
-    """ln det(I + K_t / lambda) = sum_s ln(1 + s2_{s-1}(x_s)). ``log_det``: a learner's, R x T; else the replay's."""
+    """ln det(I + K_t / lambda) = sum_s ln(1 + s2_{s-1}(x_s)).
+
+    ``log_det``: a learner's sum, R x T; None for the sum of the replay.
+    """
     found = run.log_det if log_det is None else log_det
     return log_determinant.statement.check(
         "|sum ln(1 + s2) - ln det(I + K / lambda)| / (1 + ln det)",
@@ -515,7 +536,8 @@ def log_determinant(run: Replay, log_det: Tensor | None = None) -> Check:
 
 @statement("Proposition B.1", f"{PAPER}, Proposition B.1, for all arms")
 def proposition_b1(run: Replay) -> Check:
-    """s2_{t-1}(x) / (1 + s2_{t-1}(x_t)) <= s2_t(x) <= s2_{t-1}(x), for every x: stated for the newest arm, used for all (E6)."""
+    """For every x: s2_{t-1}(x) / (1 + s2_{t-1}(x_t)) <= s2_t(x) <= s2_{t-1}(x); the paper states it for the newest arm, uses it for all (E6)."""
+    # The left inequality follows from Sherman-Morrison and Cauchy-Schwarz, for every arm.
     before, after = run.variance[:, :-1], run.variance[:, 1:]
     return proposition_b1.statement.check(
         "s2_{t-1}(x) / (1 + s2_{t-1}(x_t)) <= s2_t(x) <= s2_{t-1}(x)",
@@ -556,9 +578,10 @@ def proposition_b3(run: Replay) -> Check:
 
 @statement("Appendix D.2, sum of variances", f"{PAPER}, Appendix D.2, repaired")
 def sum_of_variances(run: Replay, printed: bool = False) -> Check:
-    """sum_t s2_{t-1}(x_t) <= C_lambda ln det(I + K_T / lambda): the variance that chose the arm, not the one after it (E11).
+    """sum_t s2_{t-1}(x_t) <= C_lambda ln det(I + K_T / lambda), with the variance that chose the arm, not the one after its reward (E11).
 
-    ``printed``: without C_lambda, which the paper's proof of Theorem 4.1 needs: false for small lambda.
+    With ``printed``, the bound lacks C_lambda. The paper's proof of Theorem 4.1 needs this form, which is false for small
+    lambda.
     """
     factor = 1.0 if printed else potential_factor(run.kappa2, run.ridge)
     return sum_of_variances.statement.check(
@@ -572,11 +595,11 @@ def sum_of_variances(run: Replay, printed: bool = False) -> Check:
 
 @statement("Section 3.2, information gain", f"{PAPER}, Section 3.2")
 def information(run: Replay, gains: Sequence[Gain]) -> Check:
-    """sum_t s2_t(x_t) <= 2 gamma_t: the paper lacks the 2 (E7).
+    """sum_{s <= t} s2_s(x_s) <= 2 gamma_t; the paper lacks the factor 2 (E7).
 
-    ``gains``: bounds on gamma_T; those for horizons within the run are used.
+    ``gains``: bounds on gamma_T; only horizons within the run are used.
     """
-    # A longer horizon bounds nothing in this run.
+    # A horizon longer than the run gives no bound on this run.
     inside = [gain for gain in gains if gain.horizon <= run.index.shape[1]]
     horizons = [gain.horizon for gain in inside]
     return information.statement.check(
@@ -590,7 +613,8 @@ def information(run: Replay, gains: Sequence[Gain]) -> Check:
 
 @statement("Section 3.2, least variance", f"{PAPER}, Theorem 3.1; ours")
 def least_variance(run: Replay) -> Check:
-    """s2_t(x) >= k(x, x) / (kappa2 t + lambda), by Cauchy-Schwarz: no variance is small early."""
+    """s2_t(x) >= k(x, x) / (kappa2 t + lambda) for every x, by Cauchy-Schwarz; no variance is small in early rounds."""
+    # phi^T A_t^{-1} phi >= ||phi||^4 / (phi^T A_t phi), and phi^T A_t phi <= ||phi||^2 (kappa2 t + lambda).
     time = torch.arange(run.variance.shape[1], dtype=torch.float64).view(1, -1, 1)
     least = run.diagonal.unsqueeze(1) / (run.kappa2 * time + run.ridge)
     return least_variance.statement.check(
@@ -604,13 +628,13 @@ def least_variance(run: Replay) -> Check:
 
 @statement("Section 3.2, exact at first", f"{PAPER}, Theorem 3.1; ours")
 def exact_at_first(left_out, rounds, diagonal: Tensor, qbar: float, ridge: float) -> Check:
-    """While kappa2 t + lambda <= qbar min k(x, x) every pull is kept, so that BKB is exact GP-UCB.
+    """While kappa2 t + lambda <= qbar min k(x, x), every pull is kept, and therefore BKB is exact GP-UCB.
 
     Args:
-        left_out: pulled arms outside the dictionary after the rounds, R x T'.
+        left_out: number of pulled arms outside the dictionary after the rounds, R x T'.
         rounds: the paper's numbers of the rounds, T'.
-        diagonal: k(x_i, x_i) of all arms, none 0.
-        qbar: the learner's.
+        diagonal: k(x_i, x_i) of all arms, all nonzero.
+        qbar: oversampling of the learner.
         ridge: lambda.
     """
     last = exact_horizon(qbar, diagonal, ridge)
@@ -632,10 +656,10 @@ def exact_at_first(left_out, rounds, diagonal: Tensor, qbar: float, ridge: float
     "Calandriello et al. (2020), the criterion of BBKB, for immediate feedback",
 )
 def fixed_dictionary(shrinkage) -> Check:
-    """1 <= s2_b(x) / s2_t(x) <= 1 + sum_s s2_b(x_s), s2_b the variance when the dictionary was sampled: how much it shrinks.
+    """1 <= s2_b(x) / s2_t(x) <= 1 + sum_s s2_b(x_s) for every x, where s2_b is the variance when the dictionary was sampled.
 
     Args:
-        shrinkage: smallest and largest ratio of all arms, and the right side, R x ... x 3 (``probes.shrinkage``).
+        shrinkage: smallest and largest ratio of all arms, and the right-hand side, R x ... x 3 (``probes.shrinkage``).
     """
     low, high, most = np.moveaxis(np.asarray(shrinkage, float), -1, 0)
     return fixed_dictionary.statement.check(
@@ -649,11 +673,11 @@ def fixed_dictionary(shrinkage) -> Check:
 
 @statement("Proposition C.4", f"{PAPER}, Proposition C.4, repaired")
 def proposition_c4(means: Sequence[float], printed: bool = False) -> Check:
-    """P(sum of independent coins >= 3 d) <= exp(-(3 ln 3 - 2) d), d their mean; here for Binomial(trials, d / trials).
+    """P(N >= 3 d) <= exp(-(3 ln 3 - 2) d) for a sum N of independent Bernoulli variables with mean d, here N ~ Binomial(n, d / n).
 
     Args:
-        means: d.
-        printed: exp(-2 d), which is false (E8).
+        means: values of d.
+        printed: whether to check exp(-2 d) as in the paper, which is false (E8).
     """
     d, trials = np.asarray(means, float), 10**5
     return proposition_c4.statement.check(
@@ -668,7 +692,7 @@ def proposition_c4(means: Sequence[float], printed: bool = False) -> Check:
 def proposition_d4(run: Replay, noise: Tensor, confidence: Confidence) -> Check:
     """With probability 1 - delta, for all t: ||Phi_t^T eta_t||^2 in A_t^{-1} <= xi^2 ln det(I + K_t / lambda) + 2 xi^2 ln(1 / delta).
 
-    The printed bound, 2 xi^2 ln(det / delta), has twice the determinant's part (E10): it is valid, and looser.
+    The printed bound, 2 xi^2 ln(det / delta), has twice the term of the determinant (E10). It is valid, but looser.
 
     Args:
         noise: eta, rewards minus means, R x T.

@@ -1,7 +1,7 @@
-"""Statements about one dictionary: what projection on its span does to determinants, variances and matrices.
+"""Statements about one dictionary: how the projection on its span changes determinants, variances and matrices.
 
-Everything is computed densely in a feature space of all arms, apart from how a learner embeds them. ``snapshots`` takes the
-dictionaries from the end of a run, and ``in_all`` makes one check of many.
+All quantities are computed densely in a feature space of all arms, independently of a learner's embedding. ``snapshots``
+takes the dictionaries from the end of a run, and ``in_all`` combines many checks into one.
 Source: Calandriello et al. (2019), Section 3, Appendices C and D.
 Letters: A arms, r features, Phi the A x r features of all arms with K = Phi Phi^T, P the projection on the span of the
 dictionary's rows, n pulls; A_t = Phi^T diag(n) Phi + lambda I, A~_t = P Phi^T diag(n) Phi P + lambda I.
@@ -23,9 +23,9 @@ from paperlib.checks import Check, statement
 from paperlib.core.trace import Trace
 from paperlib.maths.gp import Kernel
 
-SPAN = 1e-7  # singular values of the dictionary's rows below this, relative to the largest, are rounding
-JITTERED = 1e-6  # allowed relative error of what a learner computes by way of a jittered K_SS
-JITTER = 1e-12  # of kappa2, that learners add to K_SS
+SPAN = 1e-7  # Singular values of the dictionary's rows below this multiple of the largest are treated as rounding.
+JITTERED = 1e-6  # allowed relative error of learners' quantities that depend on a jittered K_SS
+JITTER = 1e-12  # multiple of kappa2 that learners add to K_SS
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +37,16 @@ class Snapshot:
     n: Tensor  # A, pulls
     mask: Tensor  # A bool, the dictionary
     ridge: float  # lambda
-    s2: Tensor | None = None  # A, a learner's sketched variance
-    log_det: float | None = None  # a learner's ln det(A~ / lambda)
-    kept: Tensor | None = None  # A, how many pulls of each arm were kept, for the accuracy
-    probability: Tensor | None = None  # A, with which each was
-    mean: Tensor | None = None  # A, a learner's sketched mean
+    s2: Tensor | None = None  # A, the learner's sketched variance
+    log_det: float | None = None  # the learner's ln det(A~ / lambda)
+    kept: Tensor | None = None  # A, number of kept pulls of each arm, for the accuracy
+    probability: Tensor | None = None  # A, inclusion probability of each pull
+    mean: Tensor | None = None  # A, the learner's sketched mean
     total: Tensor | None = None  # A, sums of rewards, for the mean
 
     @cached_property
     def features(self) -> Tensor:
-        """Phi, A x r, by eigenvalues of K."""
+        """Phi, A x r, from the eigenvalues of K."""
         values, vectors = torch.linalg.eigh(self.kernel(self.arms, self.arms))
         return vectors * values.clamp(min=0).sqrt()
 
@@ -58,6 +58,7 @@ class Snapshot:
     @cached_property
     def projection(self) -> Tensor:
         """P, r x r."""
+        # The right singular vectors of the dictionary's rows with nonzero singular values span the rows.
         _, values, right = torch.linalg.svd(self.features[self.mask], full_matrices=False)
         basis = right[values > SPAN * values.max()] if len(values) else right
         return basis.mT @ basis
@@ -100,9 +101,10 @@ class Snapshot:
 
     @cached_property
     def jitter_adds(self) -> Tensor:
-        """How far ``sketched_s2`` moves when K_SS is K_SS + ``JITTER`` kappa2 I, A: no fixed share, for K_SS may have smaller eigenvalues.
+        """Change of ``sketched_s2`` if K_SS is replaced by K_SS + ``JITTER`` kappa2 I, A.
 
-        By eigenvalues, where learners have a Cholesky factor: k / lambda less what the embedding z of x explains.
+        It is no fixed fraction of the variance, because K_SS may have smaller eigenvalues than the jitter. It is computed
+        from eigenvalues, where learners use a Cholesky factor: k / lambda minus the part that the embedding z of x explains.
         """
         rows = self.features[self.mask]
         values, vectors = torch.linalg.eigh(rows @ rows.mT)
@@ -113,17 +115,18 @@ class Snapshot:
 
     @cached_property
     def regressors_s2(self) -> Tensor:
-        """The same of the projected phi: the variance of the subset of regressors, A."""
+        """Variance of the subset of regressors, A: phi^T A~_t^{-1} phi for the projected phi."""
         return self._variance(self.sketched, self.features @ self.projection)
 
     @property
     def claimed(self) -> Tensor:
-        """The learner's s2~ where it is given, else the dense one, A."""
+        """The learner's s2~ if it is given, otherwise the dense one, A."""
         return self.sketched_s2 if self.s2 is None else self.s2
 
     @cached_property
     def accuracy(self) -> float:
-        """e = ||A^{-1/2} Phi^T (W - I) Phi A^{-1/2}||, W = diag(q / p): the dictionary is e-accurate."""
+        """e = ||A^{-1/2} Phi^T (W - I) Phi A^{-1/2}|| with W = diag(q / p); the dictionary is e-accurate."""
+        # W reweights the kept pulls by 1 / p, so that its expectation given the past is the identity.
         weight = torch.where(self.kept > 0, self.kept / self.probability.clamp(min=1e-300), 0.0)
         factor = torch.linalg.cholesky(self.exact)
         half = torch.linalg.solve_triangular(factor, self.features.mT, upper=False)
@@ -131,7 +134,7 @@ class Snapshot:
 
     @property
     def inputs(self) -> dict[str, float]:
-        """For ``Check.inputs``."""
+        """Numbers of the snapshot for ``Check.inputs``."""
         return {
             "A": len(self.arms),
             "pulls": int(self.n.sum()),
@@ -143,7 +146,7 @@ class Snapshot:
 def snapshots(
     trace: Trace, kernel: Kernel, arms: Tensor, ridge: float, qbar: float
 ) -> list[Snapshot]:
-    """Each trial's last dictionary, with the multiplicities that its coins had.
+    """Return each trial's last dictionary with multiplicities.
 
     The run stores the dictionary only. Given the dictionary, the multiplicities are drawn again from a separate random stream.
 
@@ -151,7 +154,7 @@ def snapshots(
         trace: recorded with the probes ``SHOT`` (reduce "final").
         arms: 1 x A x d.
         ridge: lambda.
-        qbar: the learner's, with a coin a pull.
+        qbar: oversampling of the learner, which must draw one Bernoulli sample per pull.
     """
     found = []
     for trial, n, mask, s2, before in zip(trace.trials, *(trace[name] for name in SHOT)):
@@ -164,7 +167,10 @@ def snapshots(
 
 @statement("Section 3, posterior", f"{PAPER}, Section 3")
 def sketched_posterior(shot: Snapshot) -> Check:
-    """s2~(x) = phi^T A~^{-1} phi, and mu~ where it is given: a learner's against dense ones, up to what its jitter adds."""
+    """s2~(x) = phi^T A~^{-1} phi and mu~(x) = phi^T A~^{-1} Phi~^T y: a learner's equal the dense ones up to the effect of its jitter.
+
+    The mean is compared only if the snapshot has one.
+    """
     s2 = shot.sketched_s2.clamp(min=1e-300)
     observed, bound = (shot.claimed - s2).abs() / s2, JITTERED + shot.jitter_adds / s2
     if shot.mean is not None:
@@ -181,11 +187,12 @@ def sketched_posterior(shot: Snapshot) -> Check:
 
 @statement("Section 3, sketched variance", f"{PAPER}, Section 3; ours")
 def sketched_variance(shot: Snapshot) -> Check:
-    """s2~ <= s2 in the span of the dictionary, s2~ = k / lambda >= s2 beside it, and SoR's <= s2~ <= k / lambda always.
+    """s2~ <= s2 in the span of the dictionary, s2~ = k / lambda >= s2 orthogonal to it, and s2 of SoR <= s2~ <= k / lambda always.
 
-    So s2~ bounds s2 from neither side in general.
+    Therefore s2~ is neither an upper nor a lower bound on s2 in general.
     """
     claimed, prior = shot.claimed, shot.diagonal / shot.ridge
+    # Arms whose features are orthogonal to the span of the dictionary, up to rounding.
     beside = (shot.features @ shot.projection).square().sum(1) <= 1e-14 * shot.diagonal
     pairs = [
         (claimed[shot.mask], shot.exact_s2[shot.mask]),
@@ -205,7 +212,7 @@ def sketched_variance(shot: Snapshot) -> Check:
 
 @statement("Appendix D.1, determinant", f"{PAPER}, Appendix D.1")
 def determinant(shot: Snapshot) -> Check:
-    """ln det(A~ / lambda) <= ln det(A / lambda): projection does not increase it; and a learner's is the dense one."""
+    """ln det(A~ / lambda) <= ln det(A / lambda), because projection does not increase it; a learner's value equals the dense one."""
     log_det = lambda matrix: float(torch.linalg.slogdet(matrix).logabsdet)
     sketched, exact = log_det(shot.sketched), log_det(shot.exact)
     pairs = [(sketched, exact)]
@@ -221,12 +228,15 @@ def determinant(shot: Snapshot) -> Check:
 
 
 def _factor(shot: Snapshot) -> float:
-    """a = (1 + e) / (1 - e), infinite for an inaccurate dictionary."""
+    """Return a = (1 + e) / (1 - e), infinite for an inaccurate dictionary (e >= 1)."""
     return (1 + shot.accuracy) / (1 - shot.accuracy) if shot.accuracy < 1 else math.inf
 
 
 def _accurate(function: Callable, formula: str, shot: Snapshot, *held: Any, **more: Any) -> Check:
-    """The check of what a dictionary's accuracy e bounds: e is among the inputs, and a remark says where it is not below 1."""
+    """Return the check of a bound that depends on a dictionary's accuracy e.
+
+    The inputs contain e, and a remark states if e is not below 1.
+    """
     e = shot.accuracy
     remark = "" if e < 1 else f"accuracy {e:.3g}, not below 1"
     return function.statement.check(formula, shot.inputs | {"e": e}, *held, remark=remark, **more)
@@ -234,7 +244,8 @@ def _accurate(function: Callable, formula: str, shot: Snapshot, *held: Any, **mo
 
 @statement("Lemma C.1", f"{PAPER}, Lemma C.1, without the minimum")
 def lemma_c1(shot: Snapshot) -> Check:
-    """A / a <= A~ <= a A with a = (1 + e) / (1 - e), e the accuracy: generalized eigenvalues. The paper's min{s2~, 1} is false (E5)."""
+    """A / a <= A~ <= a A with a = (1 + e) / (1 - e), e the accuracy, by generalized eigenvalues; the paper's min{s2~, 1} is false (E5)."""
+    # Generalized eigenvalues of the pair (A~, A): all of them are between 1 / a and a.
     factor = torch.linalg.cholesky(shot.exact)
     half = torch.linalg.solve_triangular(factor, shot.sketched, upper=False)
     values = torch.linalg.eigvalsh(torch.linalg.solve_triangular(factor, half.mT, upper=False))
@@ -250,7 +261,8 @@ def lemma_c1(shot: Snapshot) -> Check:
 
 @statement("Corollary 4.2", f"{PAPER}, Corollary 4.2")
 def corollary_4_2(shot: Snapshot) -> Check:
-    """s2 / a <= s2~ <= a s2 for every arm, a = (1 + e) / (1 - e), e the accuracy."""
+    """s2 / a <= s2~ <= a s2 for every arm, with a = (1 + e) / (1 - e) and e the accuracy."""
+    # Arms with k(x, x) = 0 have the variance 0 in both posteriors, and therefore no ratio.
     seen = shot.diagonal > 1e-12 * shot.diagonal.max()
     ratio = shot.claimed[seen] / shot.exact_s2[seen]
     return _accurate(
@@ -265,7 +277,8 @@ def corollary_4_2(shot: Snapshot) -> Check:
 
 @statement("Proposition D.3", f"{PAPER}, Proposition D.3")
 def proposition_d3(shot: Snapshot) -> Check:
-    """The pulls' part outside the span is small: the largest eigenvalue of Phi (I - P) Phi^T is at most lambda / (1 - e)."""
+    """The part of the pulls outside the span is small: the largest eigenvalue of Phi (I - P) Phi^T is at most lambda / (1 - e)."""
+    # The largest eigenvalue of B B^T is the squared spectral norm of B = diag(n)^{1/2} Phi (I - P).
     rest = shot.n.sqrt().unsqueeze(1) * (shot.features - shot.features @ shot.projection)
     return _accurate(
         proposition_d3,
@@ -278,7 +291,10 @@ def proposition_d3(shot: Snapshot) -> Check:
 
 @statement("Proposition C.3", f"{PAPER}, Proposition C.3, with the constants of its proof")
 def proposition_c3(accuracies, eps: float, delta: float) -> Check:
-    """With probability 1 - delta, for all t: the dictionary is eps-accurate. ``accuracies``: e, R x T'."""
+    """With probability 1 - delta, for all t: the dictionary is eps-accurate, e <= eps.
+
+    ``accuracies``: e, R x T'.
+    """
     return proposition_c3.statement.check(
         "for all t: ||A^{-1/2} Phi^T (W - I) Phi A^{-1/2}|| <= eps, with probability 1 - delta",
         {"eps": eps, "delta": delta},
@@ -289,10 +305,10 @@ def proposition_c3(accuracies, eps: float, delta: float) -> Check:
 
 
 def in_all(statement: Callable[[Snapshot], Check], shots: Sequence[Snapshot]) -> Check:
-    """A statement about one dictionary as one check of many, entry behind entry; of its inputs the largest.
+    """Combine the checks of one statement on many dictionaries into one check, which has the largest of each input.
 
     Args:
-        statement: one of the above without a failure probability.
+        statement: one of the statements above without a failure probability.
         shots: at least one.
     """
     checks = [statement(shot) for shot in shots]

@@ -1,7 +1,7 @@
-"""BKB: budgeted kernelized bandits, GP-UCB on a dictionary that is sampled anew each round.
+"""BKB: budgeted kernelized bandits, GP-UCB on a dictionary that is resampled in each round.
 
 Source: Calandriello et al. (2019), Algorithm 1.
-Letters: R trials, A arms, M slots of the dictionary; s2 the scaled variance, p inclusion probability of a pull.
+Letters: R trials, A arms, M slots of the dictionary; s2 the scaled variance, p the inclusion probability of a pull.
 """
 
 from typing import Any, NamedTuple
@@ -21,11 +21,11 @@ from .ucb import KernelUCB, PullCounts
 
 MERGES = ("pulls", "arms")
 VARIANCES = ("dtc", "sor")
-GRAM = 2**20  # numbers, at most, in a K_XX that is kept
+GRAM = 2**20  # largest number of entries of a kernel matrix K_XX that a state stores
 
 
 class BKBState(NamedTuple):
-    """Counters, the dictionary, and the posterior from them."""
+    """Pull counts, the dictionary, and the posterior that they give."""
 
     n: Tensor  # R x A, pulls
     ysum: Tensor  # R x A, sums of rewards
@@ -36,39 +36,43 @@ class BKBState(NamedTuple):
     tally: RoundSums
     copies: Tensor | None  # 1 or R x A, first equal arm
     overflow: Tensor  # R bool, a dictionary was larger than its capacity
-    failed: Tensor  # R bool, K_SS did not factor
-    gram: Tensor | None  # 1 or R x A x A, K_XX, where it is small
-    eigh: bool  # the root
-    # R x A, smallest coin of an arm's pulls that are in the dictionary, 1 without one (IncrementalBKB)
+    failed: Tensor  # R bool, K_SS had no Cholesky factor
+    gram: Tensor | None  # 1 or R x A x A, K_XX, or None if it is large
+    eigh: bool  # whether the square root of K_SS is computed by eigenvalues
+    # R x A, smallest uniform of an arm's pulls that are in the dictionary, 1 without one (IncrementalBKB)
     coin: Tensor | None = None
 
 
 def inclusion_probability(n: Tensor, s2: Tensor, qbar: float, merge: str = "pulls") -> Tensor:
-    """Probability that an arm enters the dictionary, R x A.
+    """Return the probability that an arm enters the dictionary, R x A.
 
-    "pulls": each of its n pulls is kept with p = min(1, qbar s2), so 1 - (1 - p)^n, Algorithm 1. "arms": one coin an
-    arm with min(1, qbar n s2), the authors' public code.
+    With "pulls" (Algorithm 1), each of the arm's n pulls is kept with p = min(1, qbar s2); the arm is included with
+    probability 1 - (1 - p)^n. With "arms" (the authors' public code), there is one Bernoulli sample per arm, with
+    probability min(1, qbar n s2).
 
     Args:
         n: pulls, R x A.
         s2: scaled variance of the posterior that chose the last arm, R x A.
         qbar: oversampling, > 0.
+        merge: "pulls" or "arms".
     """
     if merge == "arms":
+        # An arm's n rows together have the leverage score n s2, so that a well explored direction is never missed
+        # once qbar n s2 >= 1.
         return (qbar * n * s2).clamp(max=1.0)
-    p = (qbar * s2).clamp(max=1.0)
-    # 1 - (1 - p)^n without cancellation; 0 for n = 0, also where p = 1
+    p = (qbar * s2).clamp(max=1.0)  # Algorithm 1, clipped at 1 (E3)
+    # 1 - (1 - p)^n without cancellation. The result is 0 for n = 0, also where p = 1.
     return -torch.special.xlog1py(n, -p).expm1_()
 
 
 class Sketched(KernelUCB):
-    """Base class of the learners with a dictionary: sampling, and the posterior from dictionary and counters.
+    """Base class of the learners with a dictionary: sampling, and the posterior from dictionary and pull counts.
 
-    A subclass has ``variance``, ``capacity`` and ``root``, and ``qbar`` and ``merge`` where it calls ``sampled``, as fields
-    or as class attributes.
+    A subclass defines ``variance``, ``capacity`` and ``root`` as fields or as class attributes. If it calls ``sampled``,
+    it also defines ``qbar`` and ``merge``.
     """
 
-    looks = False  # whether a round waits for a number of the device
+    looks = False  # whether a round reads a number from the device and therefore waits for it
     tags = Tags(fixed_arms=True, derived=("gram",))  # the kernel matrix follows from the arms alone
 
     def __post_init__(self):
@@ -79,10 +83,14 @@ class Sketched(KernelUCB):
     def sampled(
         self, state, pulls: PullCounts, draw: Draw, rows: Tensor | slice = slice(None)
     ) -> Tensor:
-        """S_{t+1} of the trials ``rows``, R x A bool: the pulls kept by the variance s2_t that chose the last arm. S_1 = {x_1}."""
+        """Sample the dictionary S_{t+1} of the trials ``rows``, R x A bool, with the variance s2_t that chose the last arm.
+
+        S_1 = {x_1}.
+        """
         n = pulls.n[rows]
         if state.tally.rounds == 0:
             return n > 0
+        # All uniforms are new in each round, because Algorithm 1 resamples the dictionary from scratch.
         coins = draw.uniform("dictionary", n.shape[1])[rows]
         return coins < inclusion_probability(n, state.s2[rows], self.qbar, self.merge)
 
@@ -96,7 +104,7 @@ class Sketched(KernelUCB):
         rounds: int,
         **options,
     ) -> SketchedFit:
-        """The sketched posterior; with variance "sor" its s2 is the subset of regressors'."""
+        """Fit the sketched posterior; with variance "sor", s2 is the variance of the subset of regressors."""
         found = fit_sketch(
             self.kernel,
             arms,
@@ -115,8 +123,9 @@ class Sketched(KernelUCB):
     def resketched(
         self, state: Any, arms: Tensor, arm: Tensor, pulls: PullCounts, mask: Tensor, **own: Any
     ) -> Any:
-        """Return the state after a round, with the posterior in the span of the dictionary ``mask``; ``own_state``: see ``heard``."""
+        """Return the state after a round, with the posterior in the span of the dictionary ``mask``; ``own``: see ``heard``."""
         rounds = state.tally.rounds + 1
+        # mu~_t and s2~_t of Section 3 for all arms, from which the next arm is chosen.
         found = self.fitted(arms, mask, pulls, state.tally, state.eigh, rounds, gram=state.gram)
         return self.heard(
             state,
@@ -132,7 +141,10 @@ class Sketched(KernelUCB):
         )
 
     def predict(self, state, arms: Tensor, at: Tensor) -> tuple[Tensor, Tensor]:
-        """mu and s2 at any points, in the span of the state's dictionary. ``at``: R x A' x d or 1 x A' x d. Returns R x A' each."""
+        """Return mu and s2 at any points, R x A' each, in the span of the state's dictionary.
+
+        ``at``: R x A' x d or 1 x A' x d.
+        """
         pulls = PullCounts(state.n, state.ysum)
         found = self.fitted(
             arms, state.mask, pulls, state.tally, state.eigh, state.tally.rounds, at=at
@@ -140,12 +152,14 @@ class Sketched(KernelUCB):
         return found.mu, found.s2
 
     def undrawn(self, trials: int, arms: Tensor) -> dict[str, Any]:
-        """The fields that states with a sampled dictionary share, before the first round: S_0 is empty.
+        """Return the initial fields that states with a sampled dictionary share: S_0 is empty.
 
-        Departure: K_XX, of which K_SX is a part in every round, is kept where it is small; the paper's space is O(A d_eff).
+        Departure: K_XX is stored if it is small, because K_SX is a part of it in every round. The paper's space is
+        O(A d_eff).
         """
         shared = self.prior(trials, arms)
         none = shared["n"] > 0
+        # For larger arm sets K_SX is computed in each round instead, because K_XX would not fit the memory bound.
         small = len(arms) * arms.shape[1] ** 2 <= GRAM
         return shared | {
             "mask": none,
@@ -156,34 +170,47 @@ class Sketched(KernelUCB):
         }
 
     def report(self, state: Any) -> dict[str, Tensor]:
-        """Size of the dictionary, whether one overflowed, and whether K_SS ever failed to factor (then play raises)."""
+        """Report the dictionary's size, whether one overflowed, and whether K_SS ever had no factor (then ``play`` raises)."""
         return {"dictionary": state.mask.sum(1), "overflow": state.overflow, "failed": state.failed}
 
     def root_of(self, arms: Tensor, tally: RoundSums) -> bool:
-        """Whether K_SS is taken apart by ``eigh``, once for the whole run."""
+        """Decide once for the whole run whether the square root of K_SS is computed by ``eigh``."""
         kappa2, lam = tally.kappa2, self.confidence.lam
         return needs_eigenvalues(self.root, self.kernel, arms.shape[2], kappa2, lam)
 
 
 @frozen_dataclass
 class BKB(Sketched):
-    """GP-UCB whose posterior lives in the span of a few pulled arms, sampled anew each round by their variance.
+    """Gaussian-process bandit with adaptive sketching: GP-UCB on a dictionary of pulled arms.
+
+    The posterior is the projection on the span of the dictionary. In each round the dictionary is resampled from the
+    pulled arms, and arms with a large posterior variance are more likely to be kept.
 
     Source: Calandriello et al. (2019), Algorithm 1.
 
     Attributes:
         kernel: see ``paperlib.maths.gp``.
         confidence: radius rule and its constants.
-        qbar: > 0, oversampling; the theory's is ``theory.constants.qbar_theory``, hundreds; 5 is practical.
-        merge: "pulls", the paper's coin for each pull, or "arms", one coin an arm.
-        variance: "dtc", the paper's, or "sor", the subset of regressors, which starves: outside the dictionary it is 0,
-            and with an empty one it stays 0 for ever.
-        capacity: slots of the dictionary, or "auto": as many as the largest one needs, a look at the device a round.
-            Of a dictionary that does not fit the arms of largest index are left out; ``report`` flags the trial.
-        root: of K_SS: "cholesky", "eigh", or "auto" by kernel and ridge.
+        qbar: > 0, oversampling. The theory requires hundreds (``theory.constants.qbar_theory``); 5 is practical.
+        merge: "pulls" for one Bernoulli sample per pull, as in the paper, or "arms" for one per arm.
+        variance: "dtc" as in the paper, or "sor" for the subset of regressors. The latter suffers from variance
+            starvation: it is 0 in directions outside the dictionary, and with an empty dictionary it stays 0 forever.
+        capacity: slots of the dictionary, or "auto" for as many as the largest dictionary needs, which reads one number
+            from the device per round. If a dictionary does not fit, the arms with the largest indices are left out and
+            ``report`` flags the trial.
+        root: square root of K_SS: "cholesky", "eigh", or "auto", which decides by kernel and ridge.
 
     Raises:
         ValueError: a value out of range.
+
+    Examples:
+        >>> from paperlib.bkb import BKB, RKHS, Confidence
+        >>> from paperlib.play import play
+        >>> problem = RKHS(arms=50)
+        >>> learner = BKB(problem.kernel, Confidence(noise=0.1, norm_bound=3.0))
+        >>> trace = play(learner, problem, horizon=20, trials=2)
+        >>> trace["regret"].shape, trace["report.dictionary"].shape
+        ((2, 20), (2,))
     """
 
     kernel: Kernel
@@ -196,7 +223,8 @@ class BKB(Sketched):
 
     @property
     def looks(self) -> bool:
-        """With capacity "auto" the size of the largest dictionary is read in each round, and ``eigh`` waits for a GPU's result."""
+        """True if a round waits for the device: capacity "auto" reads the largest dictionary's size, and ``eigh`` synchronizes."""
+        # Only the kernel is known here; ``root_of`` also chooses eigenvalues for a very small ridge.
         eigh = self.root == "eigh" or (
             self.root == "auto" and kernel_rank(self.kernel, 1) is not None
         )
@@ -205,13 +233,17 @@ class BKB(Sketched):
     def init(
         self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
     ) -> BKBState:
-        """S_0 is empty; the horizon is not used."""
+        """Return the initial state with the empty dictionary S_0; the horizon is not used."""
         shared = self.undrawn(trials, arms)
         return BKBState(**shared, log_det=shared["tally"].information)
 
     def update(
         self, state: BKBState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
     ) -> BKBState:
-        """The loop of Algorithm 1 after the reward: count, sample S_{t+1} with the variance s2_t that chose the arm, fit. ``arm``, ``reward``: R."""
+        """Count the pull, sample S_{t+1} and refit (the loop of Algorithm 1 after the reward). ``arm``, ``reward``: R.
+
+        The dictionary is sampled with the variance s2_t that chose the arm, not with the variance after the new reward.
+        """
         pulls = PullCounts(state.n, state.ysum).add(arm, reward)
+        # The old s2_t also decides about the new pull, as in Algorithm 1.
         return self.resketched(state, arms, arm, pulls, self.sampled(state, pulls, draw))

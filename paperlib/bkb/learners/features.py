@@ -1,4 +1,4 @@
-"""Linear bandits on features that are fixed before the first round: OFUL, CBRAP, random and quadrature Fourier features.
+"""Linear bandits on features fixed before the first round: OFUL, CBRAP, random and quadrature Fourier features.
 
 Letters: R trials, A arms, D features, d dimensions, q nodes per dimension; P = V^{-1} with V = sum z z^T + lambda I.
 """
@@ -18,22 +18,22 @@ from ..model.confidence import Confidence
 from .posterior import REFRESH, RegressionState, add_observation, refit_features
 from .ucb import KernelUCB, PullCounts
 
-MOST = 1 << 12  # quadrature nodes in all
+MOST = 1 << 12  # largest number of quadrature nodes over all dimensions
 
 
 class _Features(KernelUCB):
     """Ridge regression on features.
 
-    A subclass is a frozen dataclass, and has a ``features(arms, draw)``: those of all arms, R x D x A or 1 x D x A.
+    A subclass is a frozen dataclass. Its ``features(arms, draw)`` returns the features of all arms, R x D x A or 1 x D x A.
     """
 
     def init(
         self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
     ) -> RegressionState:
-        """Draws the features; the horizon is not used."""
+        """Draw the features and return the initial state; the horizon is not used."""
         Z = self.features(arms, draw)
         shared = self.prior(trials, arms)
-        # The prior variance is that of the features, which approximate k(x, x) only.
+        # The prior variance is ||z||^2, because the features only approximate k(x, x).
         square = Z.square().sum(1)
         shared |= {
             "s2": (square / self.confidence.lam).expand(trials, -1).contiguous(),
@@ -45,9 +45,10 @@ class _Features(KernelUCB):
     def update(
         self, state: RegressionState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
     ) -> RegressionState:
-        """Ridge regression with one more row. ``arm``, ``reward``: R."""
+        """Add one row to the ridge regression. ``arm``, ``reward``: R."""
         pulls = PullCounts(state.n, state.ysum).add(arm, reward)
         inverse, mu, s2 = add_observation(state.Z, state.inverse, state.mu, state.s2, arm, reward)
+        # Rank-one updates accumulate rounding errors, so the regression is recomputed from the counts regularly.
         if (state.tally.rounds + 1) % REFRESH == 0:
             *fresh, good = refit_features(state.Z, *pulls, self.confidence.lam)
             inverse, mu, s2 = tree_where(good, tuple(fresh), (inverse, mu, s2))
@@ -56,7 +57,7 @@ class _Features(KernelUCB):
 
 @frozen_dataclass
 class LinearGPUCB(_Features):
-    """Optimism for linear bandits: exact GP-UCB with the linear kernel, at O(A d + d^2) a round.
+    """OFUL, optimism for linear bandits: exact GP-UCB with the linear kernel at O(A d + d^2) per round.
 
     Source: Abbasi-Yadkori, Pal & Szepesvari (2011); the rule ``practical`` is their Theorem 2.
 
@@ -65,22 +66,29 @@ class LinearGPUCB(_Features):
 
     Raises:
         ValueError: a value out of range.
+
+    Examples:
+        >>> from paperlib.bkb import Confidence, LinearArms, LinearGPUCB
+        >>> from paperlib.play import play
+        >>> learner = LinearGPUCB(Confidence(noise=0.1, norm_bound=1.0))
+        >>> play(learner, LinearArms(arms=50, dim=5), horizon=20, trials=2)["regret"].shape
+        (2, 20)
     """
 
     confidence: Confidence
     kernel = Linear()
 
     def features(self, arms: Tensor, draw: Draw) -> Tensor:
-        """The arms themselves."""
+        """Return the arms themselves as features."""
         return arms.mT.contiguous()
 
 
 @frozen_dataclass
 class CBRAP(_Features):
-    """OFUL on a random projection of the arms, as if nothing were lost by it.
+    """OFUL on a random projection of the arms, without a correction for the error of the projection.
 
     Source: Yu, Lyu & King (2017), "CBRAP: Contextual Bandits with RAndom Projection".
-    Departure: the radius is OFUL's in m dimensions, not a constant, so that all methods are compared at one rule.
+    Departure: the radius is the radius of OFUL in m dimensions, not a constant, so that all methods share one rule.
 
     Attributes:
         confidence: as for ``LinearGPUCB``.
@@ -88,6 +96,13 @@ class CBRAP(_Features):
 
     Raises:
         ValueError: a value out of range.
+
+    Examples:
+        >>> from paperlib.bkb import CBRAP, Confidence, LinearArms
+        >>> from paperlib.play import play
+        >>> learner = CBRAP(Confidence(noise=0.1, norm_bound=1.0), size=3)
+        >>> play(learner, LinearArms(arms=50, dim=5), horizon=20, trials=2)["regret"].shape
+        (2, 20)
     """
 
     confidence: Confidence
@@ -95,13 +110,14 @@ class CBRAP(_Features):
     kernel = Linear()
 
     def features(self, arms: Tensor, draw: Draw) -> Tensor:
-        """X G with G d x m, entries N(0, 1 / m), drawn once."""
+        """Return X G, where G (d x m) has entries N(0, 1 / m) and is drawn once."""
+        # Variance 1 / m preserves inner products in expectation.
         G = draw.normal("projection", arms.shape[2], self.size) / math.sqrt(self.size)
         return (arms @ G).mT.contiguous()
 
 
 class _Fourier(_Features):
-    """Fourier features of the RBF kernel; a subclass chooses their frequencies."""
+    """Fourier features of the RBF kernel; a subclass chooses the frequencies."""
 
     def __post_init__(self):
         super().__post_init__()
@@ -109,24 +125,32 @@ class _Fourier(_Features):
             raise ValueError(f"kernel={self.kernel!r}; allowed: RBF, whose spectrum is Gaussian")
 
     def waves(self, arms: Tensor, frequencies: Tensor) -> Tensor:
-        """[cos X W, sin X W] of all arms, R x D x A or 1 x D x A. ``frequencies``: W, d x D / 2 or R x d x D / 2."""
+        """Return [cos X W, sin X W] of all arms, R x D x A or 1 x D x A. ``frequencies``: W, d x D / 2 or R x d x D / 2."""
         phase = (arms @ frequencies).mT
         return torch.cat([phase.cos(), phase.sin()], 1)
 
 
 @frozen_dataclass
 class RFFUCB(_Fourier):
-    """GP-UCB on random Fourier features of the RBF kernel, drawn once.
+    """GP-UCB on random Fourier features of the RBF kernel, which are drawn once.
 
     Source: Rahimi & Recht (2007), "Random Features for Large-Scale Kernel Machines".
 
     Attributes:
         kernel: the RBF kernel to approximate.
         confidence: radius rule and its constants.
-        size: D, features, even.
+        size: D, number of features, even.
 
     Raises:
         ValueError: a value out of range, or another kernel.
+
+    Examples:
+        >>> from paperlib.bkb import RKHS, RFFUCB, Confidence
+        >>> from paperlib.play import play
+        >>> problem = RKHS(arms=50)
+        >>> learner = RFFUCB(problem.kernel, Confidence(noise=0.1, norm_bound=3.0), size=100)
+        >>> play(learner, problem, horizon=20, trials=2)["regret"].shape
+        (2, 20)
     """
 
     kernel: RBF
@@ -141,7 +165,8 @@ class RFFUCB(_Fourier):
             )
 
     def features(self, arms: Tensor, draw: Draw) -> Tensor:
-        """[cos X W, sin X W] / sqrt(D / 2) with W d x D / 2, columns N(0, 2 diag(gamma)): of norm 1."""
+        """Return [cos X W, sin X W] / sqrt(D / 2), of norm 1, where W is d x D / 2 with columns N(0, 2 diag(gamma))."""
+        # The spectral density of exp(-gamma r^2) is Gaussian with variance 2 gamma (Bochner's theorem).
         root = [math.sqrt(2 * gamma) for gamma in self.kernel.gammas(arms.shape[2])]
         W = draw.normal("frequencies", arms.shape[2], self.size // 2)
         W = W * W.new_tensor(root).unsqueeze(1)
@@ -152,8 +177,9 @@ class RFFUCB(_Fourier):
 class QFFUCB(_Fourier):
     """GP-UCB on quadrature Fourier features of the RBF kernel, for arms of very few dimensions.
 
-    The kernel is met to many digits from some number of nodes on, which grows with its frequencies, and by fewer not at
-    all: on [0, 1] with gamma = 100 the largest error is .16 with 64 nodes, 4.5e-4 with 80, 3.5e-9 with 100.
+    The features approximate the kernel to many digits once the number of nodes exceeds a threshold, and not at all below
+    it. The threshold grows with the frequencies of the kernel. For example, on [0, 1] with gamma = 100 the largest error
+    is 0.16 with 64 nodes, 4.5e-4 with 80 and 3.5e-9 with 100.
 
     Source: Mutny & Krause (2018), "Efficient High Dimensional Bayesian Optimization with Additivity and Quadrature Fourier
     Features".
@@ -164,7 +190,15 @@ class QFFUCB(_Fourier):
         size: q, nodes of Gauss-Hermite quadrature in each dimension, at most 150.
 
     Raises:
-        ValueError: a value out of range, another kernel, or more than 4096 nodes in all.
+        ValueError: a value out of range, another kernel, or more than 4096 nodes over all dimensions.
+
+    Examples:
+        >>> from paperlib.bkb import QFFUCB, RKHS, Confidence
+        >>> from paperlib.play import play
+        >>> problem = RKHS(arms=50)
+        >>> learner = QFFUCB(problem.kernel, Confidence(noise=0.1, norm_bound=3.0), size=100)
+        >>> play(learner, problem, horizon=20, trials=2)["regret"].shape
+        (2, 20)
     """
 
     kernel: RBF
@@ -172,12 +206,16 @@ class QFFUCB(_Fourier):
     size: int = fields.whole(40, most=150)
 
     def features(self, arms: Tensor, draw: Draw) -> Tensor:
-        """sqrt(weights) [cos X W, sin X W], frequencies 2 sqrt(gamma) t and weights w / sqrt(pi) in each dimension."""
+        """Return sqrt(weights) [cos X W, sin X W], with frequencies 2 sqrt(gamma) t and weights w / sqrt(pi) per dimension.
+
+        t and w are the nodes and weights of Gauss-Hermite quadrature.
+        """
         dim = arms.shape[2]
         if self.size**dim > MOST:
             raise ValueError(
                 f"size={self.size!r}; allowed in {dim} dimensions: at most {MOST} nodes in all"
             )
+        # Gauss-Hermite quadrature of the kernel's Fourier integral, on the product grid over the dimensions.
         nodes, weights = np.polynomial.hermite.hermgauss(self.size)
         grid = lambda x: np.stack(np.meshgrid(*[x] * dim, indexing="ij")).reshape(dim, -1)
         root = 2 * np.sqrt(np.array(self.kernel.gammas(dim)))[:, None]

@@ -1,4 +1,4 @@
-"""Inducing arms chosen once: the classical sparse approximations that BKB is held against.
+"""GP-UCB on inducing arms chosen once: the classical sparse approximations that BKB is compared with.
 
 Source: Calandriello et al. (2019), Section 3 on fixed inducing points; Quinonero-Candela & Rasmussen (2005).
 Letters: R trials, A arms, M inducing arms; P = V^{-1}.
@@ -23,11 +23,20 @@ class FixedDictionary(Sketched):
 
     Attributes:
         kernel, confidence, root: as for ``BKB``.
-        size: M, inducing arms.
-        variance: "dtc" over-explores what the dictionary misses, "sor" never looks there.
+        size: M, number of inducing arms.
+        variance: "dtc" or "sor". DTC over-explores outside the span of the dictionary, because its variance stays large
+            there. SoR never explores there, because its variance is 0 in those directions.
 
     Raises:
         ValueError: a value out of range.
+
+    Examples:
+        >>> from paperlib.bkb import RKHS, Confidence, FixedDictionary
+        >>> from paperlib.play import play
+        >>> problem = RKHS(arms=50)
+        >>> learner = FixedDictionary(problem.kernel, Confidence(noise=0.1, norm_bound=3.0), size=10)
+        >>> play(learner, problem, horizon=20, trials=2)["report.dictionary"].tolist()
+        [10, 10]
     """
 
     kernel: Kernel
@@ -38,19 +47,20 @@ class FixedDictionary(Sketched):
 
     @property
     def capacity(self) -> int:
-        """Slots of the dictionary."""
+        """Number of slots of the dictionary."""
         return self.size
 
     def init(
         self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
     ) -> RegressionState:
-        """Draws the dictionary; the horizon is not used."""
+        """Draw the dictionary and return the initial state; the horizon is not used."""
         shared = self.prior(trials, arms)
         mask = self.dictionary(arms.shape[1], draw)
         eigh = self.root_of(arms, shared["tally"])
         found = self.fitted(
             arms, mask, PullCounts(shared["n"], shared["ysum"]), shared["tally"], eigh, 1, keep=True
         )
+        # The prior in the span of the dictionary replaces k(x, x) / lambda, which matters for "sor".
         shared |= {"mu": found.mu, "s2": found.s2}
         return RegressionState(
             **shared,
@@ -62,18 +72,18 @@ class FixedDictionary(Sketched):
         )
 
     def dictionary(self, arms: int, draw: Draw) -> Tensor:
-        """The arms with the smallest of A uniforms, R x A bool."""
+        """Return the arms with the ``size`` smallest of A uniforms, R x A bool: a draw without replacement."""
         order = draw.uniform("inducing arms", arms).argsort(1)
         return torch.zeros_like(order, dtype=torch.bool).scatter_(1, order[:, : self.size], True)
 
     def update(
         self, state: RegressionState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
     ) -> RegressionState:
-        """One more observation in the same span. ``arm``, ``reward``: R."""
+        """Add one observation; the span of the dictionary stays the same. ``arm``, ``reward``: R."""
         pulls = PullCounts(state.n, state.ysum).add(arm, reward)
         inverse, mu, s2 = add_observation(state.Z, state.inverse, state.mu, state.s2, arm, reward)
         failed, rounds = state.failed, state.tally.rounds + 1
-        # Rank-one updates drift, so the posterior is recomputed from the counters now and then.
+        # Rank-one updates accumulate rounding errors, so the posterior is recomputed from the counts regularly.
         if rounds % REFRESH == 0:
             found = self.fitted(arms, state.mask, pulls, state.tally, state.eigh, rounds, keep=True)
             mu, s2, inverse = found.mu, found.s2, torch.cholesky_inverse(found.factor)
@@ -81,5 +91,5 @@ class FixedDictionary(Sketched):
         return self.heard(state, arm, pulls, mu, s2, inverse=inverse, failed=failed)
 
     def report(self, state: RegressionState) -> dict[str, Tensor]:
-        """Size of the dictionary, and whether K_SS failed to factor (then play raises)."""
+        """Report the dictionary's size, and whether K_SS had no factor (then ``play`` raises)."""
         return {"dictionary": state.mask.sum(1), "failed": state.failed}

@@ -1,7 +1,9 @@
-"""LazyBKB: the dictionary is kept until the variance may have shrunk by a factor, and updated by rank one meanwhile.
+"""LazyBKB: BKB that resamples its dictionary only when the variance may have shrunk by a given factor.
+
+Between two samplings the posterior changes by rank-one updates.
 
 Source: the criterion of Calandriello et al., "Near-linear time Gaussian process optimization with adaptive batching and
-resparsification" (2020), with the feedback of every round heard at once.
+resparsification" (2020), with immediate feedback in every round.
 Letters: R trials, A arms, M slots of the dictionary; P = V^{-1}.
 """
 
@@ -25,33 +27,33 @@ from .ucb import PullCounts, entry_of_arm
 
 
 class LazyState(NamedTuple):
-    """Counters, the dictionary, the embedding of all arms, and the posterior."""
+    """Pull counts, the dictionary, the embedding of all arms, and the posterior."""
 
     n: Tensor  # R x A, pulls
     ysum: Tensor  # R x A, sums of rewards
     mask: Tensor  # R x A bool, the dictionary
     mu: Tensor  # R x A
     s2: Tensor  # R x A
-    Z: Tensor | Rows  # R x M x A, embedding; apart by trial where code may look
+    Z: Tensor | Rows  # R x M x A, embedding; one tensor per trial on the CPU
     inverse: Tensor  # R x M x M, P
     fallback: Tensor  # R x A, s2 when the dictionary was last sampled
-    spent: Tensor  # R, sum of ``fallback`` at the arms played since
+    spent: Tensor  # R, sum of ``fallback`` at the arms pulled since then
     resamplings: Tensor  # R int64, how often the dictionary was sampled
     tally: RoundSums
     copies: Tensor | None  # 1 or R x A, first equal arm
     overflow: Tensor  # R bool
     failed: Tensor  # R bool
-    gram: Tensor | None  # 1 or R x A x A, K_XX, where it is small
-    eigh: bool  # the root
+    gram: Tensor | None  # 1 or R x A x A, K_XX, or None if it is large
+    eigh: bool  # whether the square root of K_SS is computed by eigenvalues
 
 
 def widen_embedding(Z: Tensor, slots: int) -> Tensor:
-    """The embedding with more slots, all unused: no feature. ``Z``: R x M x A."""
+    """Pad the embedding with unused slots, whose features are zero. ``Z``: R x M x A."""
     return pad(Z, (0, 0, 0, max(slots - Z.shape[1], 0)))
 
 
 def widen_precision(inverse: Tensor, slots: int, ridge: float) -> Tensor:
-    """P with more slots, all unused: lambda on V's diagonal."""
+    """Pad P with unused slots, which hold lambda on the diagonal of V."""
     more = max(slots - inverse.shape[1], 0)
     inverse = pad(inverse, (0, more, 0, more))
     inverse.diagonal(dim1=1, dim2=2)[:, inverse.shape[1] - more :] = 1 / ridge
@@ -59,7 +61,10 @@ def widen_precision(inverse: Tensor, slots: int, ridge: float) -> Tensor:
 
 
 def marked_trials(trials: Tensor) -> Tensor:
-    """The trials that are marked, as indices; a look at the tensor. ``trials``: R bool. On the meta device all of them."""
+    """Return the indices of the marked trials; this reads the tensor's values. ``trials``: R bool.
+
+    On the meta device, which has no values, all trials are returned.
+    """
     if trials.device.type == "meta":
         return torch.arange(len(trials), device=trials.device)
     return trials.nonzero().squeeze(1)
@@ -69,16 +74,26 @@ def marked_trials(trials: Tensor) -> Tensor:
 class LazyBKB(Sketched):
     """BKB that samples a new dictionary only once 1 + sum_s s2_fb(x_s) reaches ``threshold``.
 
-    s2_fb is the variance when the dictionary was last sampled, the sum over the rounds since: for a fixed dictionary
-    1 <= s2_fb(x) / s2_t(x) <= 1 + sum_s s2_fb(x_s) at every x. With threshold 1 it is BKB, bit for bit.
+    s2_fb is the variance when the dictionary was last sampled, and the sum is over the rounds since then. For a fixed
+    dictionary, 1 <= s2_fb(x) / s2_t(x) <= 1 + sum_s s2_fb(x_s) at every x. Therefore the variance has shrunk by less than
+    the factor ``threshold`` whenever the dictionary is kept. With threshold 1, LazyBKB equals BKB bit for bit.
 
     Attributes:
         kernel, confidence, qbar, merge, variance, capacity, root: as for ``BKB``.
         threshold: C >= 1.
-        refresh: rounds after which the posterior is computed anew from the counters, against drift.
+        refresh: number of rounds between recomputations of the posterior from the pull counts, which remove rounding drift.
 
     Raises:
         ValueError: a value out of range.
+
+    Examples:
+        >>> from paperlib.bkb import RKHS, Confidence, LazyBKB
+        >>> from paperlib.play import play
+        >>> problem = RKHS(arms=50)
+        >>> learner = LazyBKB(problem.kernel, Confidence(noise=0.1, norm_bound=3.0), threshold=2.0)
+        >>> trace = play(learner, problem, horizon=20, trials=2)
+        >>> trace["report.resamplings"].shape  # how often each trial sampled a dictionary
+        (2,)
     """
 
     kernel: Kernel
@@ -95,7 +110,7 @@ class LazyBKB(Sketched):
     def init(
         self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
     ) -> LazyState:
-        """No dictionary; one unused slot. The horizon is not used."""
+        """Return the initial state, without a dictionary and with one unused slot. The horizon is not used."""
         shared = self.undrawn(trials, arms)
         zero = shared["tally"].information
         inverse = torch.full((trials, 1, 1), 1 / self.confidence.lam, **tkwargs)
@@ -112,31 +127,40 @@ class LazyBKB(Sketched):
     def update(
         self, state: LazyState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
     ) -> LazyState:
-        """Rank one, O(A M); then BKB's round for the trials whose variance may have shrunk too far. ``arm``, ``reward``: R."""
+        """Add the observation by a rank-one update, O(A M), then resample where the criterion requires it.
+
+        The trials whose variance may have shrunk too far sample a new dictionary and refit as BKB does.
+        ``arm``, ``reward``: R.
+        """
         pulls = PullCounts(state.n, state.ysum).add(arm, reward)
         spent = state.spent + entry_of_arm(state.fallback, arm)
-        # Departure: >= for >, so that threshold 1 samples also after an arm of variance 0; S_1 = {x_1} comes before any dictionary
+        # Departure: >= instead of >, so that threshold 1 also resamples after an arm of variance 0.
+        # In the first round every trial resamples, because S_1 = {x_1} needs no criterion.
         expired = spent >= (self.threshold - 1 if state.tally.rounds else 0.0)
         inverse, mu, s2 = add_observation(state.Z, state.inverse, state.mu, state.s2, arm, reward)
         new = state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, inverse=inverse, spent=spent)
         rows = marked_trials(expired)
+        # Only the expired trials sample and refit, O(A M^2) each; the others keep the rank-one update.
         if len(rows):
+            # As in BKB, the probabilities use the variance before the new reward.
             mask = state.mask.index_put((rows,), self.sampled(state, pulls, draw, rows))
             new = self._renewed(new._replace(mask=mask), arms, rows)
-            # the new variance is the fallback from now on
+            # The criterion compares later variances with the variance of this new dictionary.
             new = new._replace(
                 fallback=new.fallback.index_put((rows,), new.s2[rows]),
                 spent=new.spent.index_fill(0, rows, 0.0),
                 resamplings=new.resamplings.index_add(0, rows, torch.ones_like(rows)),
             )
+        # Trials without a new dictionary are recomputed from their pull counts regularly, against rounding drift.
         if (state.tally.rounds + 1) % self.refresh == 0:
             new = self._renewed(new, arms, marked_trials(~expired))
         return new._replace(tally=self.add_up(state, arm, pulls.n, new.s2))
 
     def _renewed(self, state: LazyState, arms: Tensor, rows: Tensor) -> LazyState:
-        """The posterior of the trials ``rows`` computed from their dictionaries and counters."""
+        """Recompute the posterior of the trials ``rows`` from their dictionaries and pull counts."""
         if not len(rows):
             return state
+        # If all trials resample, the tensors are replaced as a whole, without selecting and writing rows.
         every, lam = len(rows) == len(state.spent), self.confidence.lam
         part = (lambda x: x) if every else (lambda x: tree_take(x, rows))
         pulls = PullCounts(part(state.n), part(state.ysum))
@@ -165,7 +189,7 @@ class LazyBKB(Sketched):
             new["inverse"] = widen_precision(new["inverse"], slots, lam)
             old = state._replace(inverse=inverse)._asdict()
             new = {name: old[name].index_put((rows,), value) for name, value in new.items()}
-        if isinstance(state.Z, Rows):
+        if isinstance(state.Z, Rows):  # One tensor per trial: only the renewed trials are replaced.
             new["Z"] = split_trials(state.Z).put(rows, found.Z)
         elif every:
             new["Z"] = found.Z
@@ -176,5 +200,5 @@ class LazyBKB(Sketched):
         return state._replace(**new)
 
     def report(self, state: LazyState) -> dict[str, Tensor]:
-        """As for ``BKB``, and how often the dictionary was sampled."""
+        """Report as ``BKB`` does, and how often the dictionary was sampled."""
         return super().report(state) | {"resamplings": state.resamplings}

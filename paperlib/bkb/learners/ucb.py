@@ -1,4 +1,4 @@
-"""What all learners of this package do alike: count pulls, add up information, play the largest upper bound.
+"""Base class of the package's learners: count pulls, sum up information, pull the arm with the largest upper bound.
 
 Source: Calandriello et al. (2019), Algorithm 1 and Section 2.
 Letters: R trials, A arms, d dimensions; lambda the ridge, s2 the scaled variance phi^T A_t^{-1} phi = variance / lambda.
@@ -18,13 +18,13 @@ from ..model.confidence import Confidence, RoundSums
 
 
 class PullCounts(NamedTuple):
-    """What was played and heard, as counters: the arms are the same in all rounds."""
+    """Pull counts and sums of rewards per arm. They describe the whole history, because the arms never change."""
 
     n: Tensor  # R x A, pulls
     ysum: Tensor  # R x A, sums of rewards
 
     def add(self, arm: Tensor, reward: Tensor) -> "PullCounts":
-        """One more pull in every trial. ``arm``: R; ``reward``: R."""
+        """Return the counts after one more pull in every trial. ``arm``: R; ``reward``: R."""
         at, one = arm.unsqueeze(1), torch.ones_like(reward).unsqueeze(1)
         return PullCounts(
             self.n.scatter_add(1, at, one), self.ysum.scatter_add(1, at, reward.unsqueeze(1))
@@ -32,14 +32,14 @@ class PullCounts(NamedTuple):
 
 
 def entry_of_arm(values: Tensor, arm: Tensor) -> Tensor:
-    """R: the entry of each trial's arm. ``values``: R x A; ``arm``: R."""
+    """Return the entry of each trial's arm, R. ``values``: R x A; ``arm``: R."""
     return values.gather(1, arm.unsqueeze(1)).squeeze(1)
 
 
 def find_duplicates(arms: Tensor) -> Tensor | None:
-    """For each arm the first arm equal to it, or None where all differ. ``arms``: R x A x d or 1 x A x d.
+    """Return for each arm the index of the first arm equal to it, or None if all differ. ``arms``: R x A x d or 1 x A x d.
 
-    Equal arms have equal upper bounds up to the last bit, which must not decide.
+    The computed upper bounds of equal arms may differ in the last bit, and this bit must not decide the choice.
     """
     if arms.device.type == "meta":
         return None
@@ -55,25 +55,32 @@ def find_duplicates(arms: Tensor) -> Tensor | None:
 
 
 def argmax_first_arm(bound: linalg.Array, copies: Tensor | None = None) -> linalg.Array:
-    """The first of the arms whose bound is the largest up to rounding, R: which comes first must not hang on the last bit.
+    """Return the first arm whose bound is the largest up to rounding, R: the choice must not depend on the last bit.
 
-    Departure: bounds nearer than ``linalg.ROUNDING`` tie. Arms far from all that was played have bounds that differ by less. ``bound``: R x A; ``copies``: see ``find_duplicates``.
+    Departure: bounds closer than ``linalg.ROUNDING`` are ties. For example, the bounds of arms far from all pulled arms
+    differ by less.
+
+    Args:
+        bound: R x A.
+        copies: see ``find_duplicates``.
     """
+    # Every copy of an arm gets the bound of the first copy, so that the first copy wins.
     if copies is not None:
         bound = linalg.as_tensors(bound)[0].gather(1, copies.expand(len(bound), -1))
     return linalg.argmax_first(bound)
 
 
 class KernelUCB:
-    """Optimism: the arm with the largest mu + beta sqrt(s2); the first arm is drawn uniformly.
+    """GP-UCB rule: pull the arm with the largest mu + beta sqrt(s2); the first arm is drawn uniformly.
 
-    A subclass is a frozen dataclass with the fields ``kernel`` and ``confidence``. Its states have the fields n, ysum, mu, s2 (R x A each), tally and copies.
+    A subclass is a frozen dataclass with the fields ``kernel`` and ``confidence``. Its states have the fields n, ysum, mu, s2
+    (R x A each), tally and copies.
     """
 
     confidence: Confidence
     kernel: Kernel
     wants = "reward"
-    tags = Tags(fixed_arms=True)  # counters are kept by index
+    tags = Tags(fixed_arms=True)  # Pulls are counted by index, so that the arms must not change.
 
     def __post_init__(self):
         if not isinstance(self.confidence, Confidence):
@@ -84,12 +91,17 @@ class KernelUCB:
             raise_invalid("kernel", self.kernel, allowed)
 
     def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
-        """Raise ValueError for arms or rewards that are not finite, an unknown arm, a kernel that is none on the arms, or a ridge that is rounding beside it."""
+        """Raise ValueError for invalid arms, rewards, kernel values or ridge.
+
+        Arms and rewards must be finite, and a pulled arm must be one of the arms. The kernel must be a covariance on the
+        arms. The ridge must be at least 1e-12 times the largest k(x, x), because a smaller one is lost in rounding.
+        """
         check_arms(context, action)
+        # Kernel and ridge depend on the arms alone, so that they are not checked again with a pull or a reward.
         if action is None and feedback is None:
             check_kernel(self.kernel, context)
             lam, kappa2 = self.confidence.lam, self.kernel.diag(context)
-            # beside a larger k(x, x) lambda is rounding
+            # If k(x, x) is larger than CONDITION * lambda, adding lambda to it changes only rounding.
             if context.device.type != "meta" and not bool((kappa2 <= CONDITION * lam).all()):
                 raise ValueError(
                     f"ridge={self.confidence.ridge!r} with noise={self.confidence.noise!r} gives lambda = {lam:g}; "
@@ -101,16 +113,20 @@ class KernelUCB:
     def caution(
         self, context: Tensor, horizon: int | None = None, observed: Observed | None = None
     ) -> str | None:
-        """Warn of a reward that contradicts noise and norm bound: |f(x)| <= F sqrt(k(x, x)), and the noise is xi-sub-Gaussian."""
+        """Return a warning about a reward that contradicts the noise level and the norm bound, or None.
+
+        A reward at x is plausible if |f(x)| <= F sqrt(k(x, x)) and the noise is xi-sub-Gaussian.
+        """
         xi, F = self.confidence.noise, self.confidence.norm_bound
-        if observed is None or self.confidence.rule == "const":  # which uses no norm bound
+        # The rule "const" uses no norm bound, so that there is no assumption to contradict.
+        if observed is None or self.confidence.rule == "const":
             return None
         x = linalg.take_arm(context, observed.action).unsqueeze(1)
         most = F * self.kernel.diag(x)[:, 0].sqrt() + observed.deviation(xi)
         return observed.contradicts(-most, most, f"noise={xi!r} and norm_bound={F!r}")
 
     def prior(self, trials: int, arms: Tensor) -> dict[str, Any]:
-        """The fields that all states share, before the first round: mu = 0, s2 = k(x, x) / lambda."""
+        """Return the initial fields that all states share: mu = 0, s2 = k(x, x) / lambda."""
         variance = self.kernel.diag(arms)  # R or 1 x A
         s2 = (variance / self.confidence.lam).expand(trials, -1).contiguous()
         zero = torch.zeros_like(s2)
@@ -118,24 +134,28 @@ class KernelUCB:
         return dict(n=zero, ysum=zero, mu=zero, s2=s2, tally=tally, copies=find_duplicates(arms))
 
     def select(self, state: Any, arms: Tensor, draw: Draw) -> tuple[Tensor, Any]:
-        """a_{t+1} = argmax_i mu_t[i] + beta_t sqrt(s2_t[i]), (3), ties to the smallest index; a_1 uniform. Returns R indices."""
+        """Return a_{t+1} = argmax_i mu_t[i] + beta_t sqrt(s2_t[i]), (3), R indices; ties go to the smallest index.
+
+        The first arm a_1 is drawn uniformly.
+        """
         if state.tally.rounds == 0:
             return (draw.uniform("arm") * arms.shape[1]).long(), state
         mu, s2, beta = linalg.as_numpy_if_cpu(state.mu, state.s2, self.radius(state))
+        # (3): the upper confidence bound of every arm.
         best = argmax_first_arm(mu + beta[:, None] * linalg.safe_sqrt(s2), state.copies)
         return linalg.as_tensors(best)[0], state
 
     def radius(self, state: Any) -> Tensor:
-        """beta_t, R."""
+        """Return the confidence radius beta_t, R."""
         return self.confidence.radius(state.tally)
 
     def add_up(self, state: Any, arm: Tensor, n: Tensor, s2: Tensor) -> RoundSums:
-        """The sums after a round: ``state`` chose the arm, ``n`` and ``s2`` (R x A) have heard of it."""
+        """Return the sums after a round: ``state`` chose the arm; ``n`` and ``s2`` (R x A) include its reward."""
         return self.confidence.add(state.tally, entry_of_arm(state.s2, arm), (n * s2).sum(1))
 
     def heard(
         self, state: Any, arm: Tensor, pulls: PullCounts, mu: Tensor, s2: Tensor, **own: Any
     ) -> Any:
-        """The state after a round: counters, posterior and sums, and ``own_state``, the fields of its class that changed."""
+        """Return the state after a round: pull counts, posterior and sums; ``own``: the other fields of its class that changed."""
         tally = self.add_up(state, arm, pulls.n, s2)
         return state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, tally=tally, **own)

@@ -1,8 +1,8 @@
-"""How much optimism: the radius rules of the paper and around it, and the sums that they need.
+"""Confidence radii: the rules of the paper and of related work, and the sums over rounds that they need.
 
 Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019), Theorem 4.1, Appendix D; Abbasi-Yadkori (2012) for
-the self-normalized bound behind all rules but ``paper`` and ``reference``.
-Letters: R trials; xi the noise, F the norm bound, lambda the ridge, alpha = (1 + eps) / (1 - eps),
+the self-normalized bound behind all rules except ``paper`` and ``reference``.
+Letters: R trials; xi the noise level, F the norm bound, lambda the ridge, alpha = (1 + eps) / (1 - eps),
 L = ln(1 / delta), t observations so far; s2 the scaled variance phi^T A_t^{-1} phi = variance / lambda.
 """
 
@@ -21,17 +21,17 @@ RULES = ("paper", "corrected", "online", "practical", "reference", "gamma", "con
 
 
 class RoundSums(NamedTuple):
-    """What t rounds have summed up to; every state of the package has one."""
+    """Sums over t rounds that the radius rules need; every state of the package has one."""
 
-    information: Tensor  # R, sum_{s <= t} ln(1 + s2_{s-1}(x_s)), for the exact posterior ln det(I + K_t / lambda)
-    inflated: Tensor  # R, the same of alpha s2_{s-1}, but for s = 1, where s2 is known exactly
-    effective: Tensor  # R, sum_i n_i s2_t(x_i), for the exact posterior the effective dimension
+    information: Tensor  # R, sum_{s <= t} ln(1 + s2_{s-1}(x_s)); for the exact posterior ln det(I + K_t / lambda)
+    inflated: Tensor  # R, the same sum with alpha s2_{s-1}, except for s = 1, where s2 is exact
+    effective: Tensor  # R, sum_i n_i s2_t(x_i); for the exact posterior the effective dimension
     kappa2: Tensor  # 1 or R, largest k(x, x) among the arms
     rounds: int  # t
 
 
 def check_open_interval(name: str, value: float) -> float:
-    """Return ``value``; raise ValueError unless it lies in (0, 1), and not below 1e-30."""
+    """Return ``value``; raise ValueError unless it is in (0, 1) and at least 1e-30."""
     value = to_python(value)
     if not (is_number(value) and SMALLEST <= value < 1):
         raise_invalid(name, value, f"a number above 0 and below 1, at least {SMALLEST:g}")
@@ -39,7 +39,7 @@ def check_open_interval(name: str, value: float) -> float:
 
 
 def _growing(pairs: Any) -> bool:
-    """Whether these are pairs of a round and a number, in the order of the rounds."""
+    """Check whether ``pairs`` are pairs (round, bound) with increasing rounds and finite bounds of at least 0."""
     tuples = (tuple, list)
     if not (
         isinstance(pairs, tuples) and all(isinstance(p, tuples) and len(p) == 2 for p in pairs)
@@ -55,7 +55,9 @@ def _growing(pairs: Any) -> bool:
 
 @frozen_dataclass
 class Confidence:
-    """The radius beta_t in mu + beta_t sqrt(s2). Learners that share one are compared at the same rule and scale.
+    """Confidence radius beta_t in mu + beta_t sqrt(s2): a rule and its constants.
+
+    Learners that share one object are compared at the same rule and scale.
 
     ===========  ======================================================================  ==============================
     rule         beta_t / scale                                                          status
@@ -64,7 +66,7 @@ class Confidence:
     corrected    xi sqrt(alpha (1 + ln(1 + kappa2 t / lambda)) Sig + 2 L) + c sqrt(...)  valid on Theorem 3.1's event
     online       xi sqrt(sum ln(1 + alpha s2_{s-1}(x_s)) + 2 L) + c sqrt(lambda) F       valid there, the tightest
     practical    xi sqrt(sum ln(1 + s2_{s-1}(x_s)) + 2 L) + sqrt(lambda) F               valid for the exact posterior
-    reference    xi sqrt(Sig ln t + L) + sqrt(lambda) F                                  what the authors' code uses
+    reference    xi sqrt(Sig ln t + L) + sqrt(lambda) F                                  used by the authors' code
     gamma        xi sqrt(2 gamma_t + 2 L) + sqrt(lambda) F                               exact GP-UCB's worst case
     const        1                                                                       ablation
     ===========  ======================================================================  ==============================
@@ -74,15 +76,21 @@ class Confidence:
     Attributes:
         noise: xi >= 0, the noise is xi-sub-Gaussian.
         norm_bound: F >= 0, bound on the function's norm in the kernel's space.
-        ridge: lambda > 0; None: xi^2, which then must be above 0.
+        ridge: lambda > 0; None for xi^2, which must then be above 0.
         delta: in (0, 1), failure probability.
         eps: in (0, 1), accuracy of the sketch.
-        rule: see above.
-        scale: practical, multiplies the radius; 1 is the theory, 0 is greedy.
+        rule: name of a rule in the table above.
+        scale: practical factor on the radius; 1 is the theory's radius, 0 is greedy.
         gamma: for the rule ``gamma``: pairs (t, upper bound on gamma_t), t increasing.
 
     Raises:
         ValueError: a value out of range.
+
+    Examples:
+        >>> from paperlib.bkb import Confidence
+        >>> confidence = Confidence(noise=0.1, norm_bound=3.0, eps=0.5)
+        >>> round(confidence.lam, 6), confidence.alpha
+        (0.01, 3.0)
     """
 
     noise: float = fields.nonnegative()
@@ -111,44 +119,47 @@ class Confidence:
 
     @property
     def lam(self) -> float:
-        """lambda: the ridge, by default xi^2."""
+        """Return lambda, the ridge, by default xi^2."""
         return float(self.noise) ** 2 if self.ridge is None else self.ridge
 
     @property
     def alpha(self) -> float:
-        """(1 + eps) / (1 - eps), the accuracy of the sketched variance."""
+        """Return (1 + eps) / (1 - eps), the accuracy factor of the sketched variance."""
         return (1 + self.eps) / (1 - self.eps)
 
     def start(self, kappa2: Tensor, trials: int) -> RoundSums:
-        """Before the first round. ``kappa2``: 1 or R."""
+        """Return the sums before the first round, all zero. ``kappa2``: 1 or R."""
         zero = torch.zeros(trials, dtype=kappa2.dtype, device=kappa2.device)
         return RoundSums(zero, zero, zero, kappa2, 0)
 
     def add(self, tally: RoundSums, played: Tensor, effective: Tensor) -> RoundSums:
-        """One more round. ``played``: s2_{t-1}(x_t), R; ``effective``: sum_i n_i s2_t(x_i), R."""
+        """Return the sums after one more round. ``played``: s2_{t-1}(x_t), R; ``effective``: sum_i n_i s2_t(x_i), R."""
+        # The variance of the first arm is the prior's k / lambda, which no sketch inflates.
         alpha = self.alpha if tally.rounds else 1.0
+        # ln det grows by ln(1 + s2_{t-1}(x_t)) per pull (matrix determinant lemma).
         information = tally.information + played.log1p()
         inflated = tally.inflated + (alpha * played).log1p()
         return RoundSums(information, inflated, effective, tally.kappa2, tally.rounds + 1)
 
     def radius(self, tally: RoundSums) -> Tensor:
-        """beta_t, R, from what t rounds have summed up to."""
+        """Return beta_t, R, from the sums over t rounds."""
         xi, F, lam, alpha = self.noise, self.norm_bound, self.lam, self.alpha
         L, t = math.log(1 / self.delta), tally.rounds
+        # The bias term sqrt(lambda) ||f|| has a larger factor for a sketched posterior (Appendix D.1).
         exact, sketched = math.sqrt(lam) * F, (1 + 1 / math.sqrt(1 - self.eps)) * math.sqrt(lam) * F
         if self.rule == "paper":  # (7), Theorem 4.1; ln(kappa2 t) is negative before kappa2 t = 1
             spread = (tally.kappa2 * max(t, 1)).log().clamp(min=0.0)
             beta = 2 * xi * (alpha * spread * tally.effective + L).sqrt() + sketched
-        elif self.rule == "corrected":  # Appendix D.1 with lambda kept (E9)
+        elif self.rule == "corrected":  # Appendix D.1 with lambda kept in the logarithm (E9)
             spread = 1 + (tally.kappa2 * t / lam).log1p()
             beta = xi * (alpha * spread * tally.effective + 2 * L).sqrt() + sketched
-        elif self.rule == "online":  # ln det by the inflated variances of the pulls
+        elif self.rule == "online":  # bounds ln det by the inflated variances of the pulls
             beta = xi * (tally.inflated + 2 * L).sqrt() + sketched
         elif self.rule == "practical":  # Abbasi-Yadkori (2012)
             beta = xi * (tally.information + 2 * L).sqrt() + exact
         elif self.rule == "reference":  # the authors' public code
             beta = xi * (tally.effective * math.log(max(t, 1)) + L).sqrt() + exact
-        elif self.rule == "gamma":
+        elif self.rule == "gamma":  # ln det <= 2 gamma_t in the rule "practical"
             worst = xi * math.sqrt(2 * self.gamma_at(t) + 2 * L) + exact
             beta = torch.full_like(tally.effective, worst)
         else:  # "const"
@@ -156,7 +167,8 @@ class Confidence:
         return self.scale * beta
 
     def gamma_at(self, t: int) -> float:
-        """The bound of the first pair from t on: gamma_t grows with t, so that it holds at t too."""
+        """Return the bound of the first pair at or after t, which also holds at t because gamma_t grows with t."""
+        # The pairs need not contain every t, because they are computed for a few horizons only.
         at = bisect.bisect_left([pair[0] for pair in self.gamma], t)
         if at == len(self.gamma):
             raise ValueError(

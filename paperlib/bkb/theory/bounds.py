@@ -1,7 +1,7 @@
-"""Assumptions and theorems of the paper, each a function that returns a ``Check``.
+"""Assumptions and theorems of the paper. Each one is a function that returns a ``Check``.
 
-The lemmas of the proofs are in ``companion.bkb.proofs``. A bound reads states by field name and computes exact quantities from
-the arms; it imports no learner.
+The lemmas of the proofs are in ``companion.bkb.proofs``. A bound reads states by field name and computes exact quantities
+from the arms; this module imports no learner.
 Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019).
 Letters: as in ``constants``; R trials, T' recorded rounds.
 """
@@ -35,13 +35,14 @@ from .constants import (
 
 
 def first_informative_round(rounds, bound, trivial) -> int | None:
-    """The first recorded round from which on the bound is below the trivial one in every trial, or None.
+    """Return the first recorded round such that there and later the bound is below the trivial bound in every trial, or None.
 
     Args:
         rounds: T'.
         bound: R x T'.
         trivial: T'.
     """
+    # It is the round after the last one where the bound is not below the trivial bound in some trial.
     high = np.flatnonzero((np.atleast_2d(bound) >= np.asarray(trivial)).any(0))
     first = 0 if not len(high) else high[-1] + 1
     return int(rounds[first]) if first < len(rounds) else None
@@ -52,12 +53,15 @@ def first_informative_round(rounds, bound, trivial) -> int | None:
 
 @statement("Section 2, kernel", f"{PAPER}, Section 2")
 def assumption_kernel(kernel: Kernel, arms: Tensor, kappa2: float) -> Check:
-    """The kernel is positive semidefinite on the arms, up to rounding, and k(x, x) <= kappa2. ``arms``: A x d or 1 x A x d."""
+    """The kernel is positive semidefinite on the arms, up to rounding, and k(x, x) <= kappa2.
+
+    ``arms``: A x d or 1 x A x d.
+    """
     points = arms.reshape(arms.shape[-2:])
     least = torch.linalg.eigvalsh(kernel(points, points))[:1]
     observed = torch.cat([-least, kernel.diag(points)])
     bound = torch.full_like(observed, kappa2)
-    bound[0] = 1e-8 * kappa2
+    bound[0] = 1e-8 * kappa2  # The first entry is -lambda_min(K), which is 0 up to rounding.
     formula = "-lambda_min(K) <= 1e-8 kappa2, k(x, x) <= kappa2"
     return assumption_kernel.statement.check(formula, {"kappa2": kappa2}, observed, bound)
 
@@ -66,7 +70,10 @@ def assumption_kernel(kernel: Kernel, arms: Tensor, kappa2: float) -> Check:
 def assumption_norm(
     kernel: Kernel, centers: Tensor, coefficients: Tensor, norm_bound: float
 ) -> Check:
-    """||f|| <= F for f = sum_j c_j k(z_j, .): ||f||^2 = c^T K c. ``centers``: 1 x n x d or R x n x d; ``coefficients``: R x n."""
+    """||f|| <= F for f = sum_j c_j k(z_j, .), where ||f||^2 = c^T K c.
+
+    ``centers``: 1 x n x d or R x n x d; ``coefficients``: R x n.
+    """
     gram = kernel(centers, centers).expand(len(coefficients), -1, -1)
     square = torch.einsum("ri,rij,rj->r", coefficients, gram, coefficients)
     norm = square.clamp(min=0).sqrt()
@@ -75,10 +82,14 @@ def assumption_norm(
 
 @statement("Section 2, noise", f"{PAPER}, Section 2")
 def assumption_noise(noise, xi: float) -> Check:
-    """The noise is xi-sub-Gaussian: E e^{s eta} <= e^{s^2 xi^2 / 2}, up to four standard errors. ``noise``: a sample."""
+    """The noise is xi-sub-Gaussian: E e^{s eta} <= e^{s^2 xi^2 / 2}, up to four standard errors of the sample mean.
+
+    ``noise``: a sample.
+    """
     noise = np.asarray(noise, float).ravel()
     s = np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0]) / xi
     moments = np.exp(np.outer(s, noise))
+    # Four standard errors below the sample mean, so that a true statement is not rejected by chance.
     observed = moments.mean(1) - 4 * (moments.std(1) / math.sqrt(noise.size))
     inputs, formula = {"xi": xi, "n": noise.size}, "E e^{s eta} <= e^{s^2 xi^2 / 2}"
     return assumption_noise.statement.check(formula, inputs, observed, np.exp(s**2 * xi**2 / 2))
@@ -102,15 +113,17 @@ def theorem_3_1_accuracy(
 ) -> Check:
     """With probability 1 - delta, for all t and x: s2 / alpha <= s2~ <= alpha s2.
 
-    It cannot fail while every pull is kept, where s2~ is s2: ``exact up to`` among the inputs says how long that must be,
-    ``rounds with pulls left out`` in how many it was not; vacuous without any.
+    The check cannot fail while every pull is kept, because s2~ then equals s2. The input ``exact up to`` is the last round
+    where every pull must be kept. The input ``rounds with pulls left out`` counts the recorded rounds where some pull was
+    not kept. If this number is 0, the check is vacuous.
 
     Args:
-        trace: with "ratio", the worst of all arms and rounds so far, and "left out", R x T'.
+        trace: with "ratio", the worst ratio of all arms and rounds so far, and "left out", R x T'.
         confidence: its eps and delta.
-        qbar: the learner's; below the theory's it is held with a remark.
+        qbar: the learner's oversampling; if it is below the theory's, the check has a remark.
         diagonal: k(x_i, x_i) of the arms.
     """
+    # A round in which every pull is kept cannot test the theorem, because s2~ = s2 there.
     horizon, without = int(trace.rounds[-1]), int((trace["left out"] > 0).sum())
     exact = exact_horizon(qbar, diagonal, confidence.lam)
     return theorem_3_1_accuracy.statement.check(
@@ -137,7 +150,7 @@ def _size(
     extra: float = 0.0,
     series: str = "size",
 ) -> Check:
-    """The check of a bound on pulls in the dictionary, R x T', beside the t pulls that there are."""
+    """Return the check of a bound on the pulls in the dictionary, R x T'; the trivial bound is the t pulls so far."""
     rounds = trace.rounds
     first = first_informative_round(rounds, bound, rounds)
     return function.statement.check(
@@ -149,7 +162,7 @@ def _size(
         trivial=float(rounds[-1]),
         informative_from=first,
         remark=_shortfall(confidence, qbar, int(rounds[-1])),
-        kind=Vacuous if first is None else Check,  # there are no more than t pulls
+        kind=Vacuous if first is None else Check,  # The dictionary never has more than t pulls.
     )
 
 
@@ -157,13 +170,13 @@ def _size(
 def theorem_3_1_size(
     trace: Trace, effective: Tensor, confidence: Confidence, qbar: float, kappa2: float
 ) -> Check:
-    """With probability 1 - delta, for all t: |S_t| <= 3 (1 + kappa2 / lambda) alpha qbar d_eff(t), multiplicity counted.
+    """With probability 1 - delta, for all t: |S_t| <= 3 (1 + kappa2 / lambda) alpha qbar d_eff(t), counted with multiplicity.
 
     Args:
         trace: with "size", R x T'.
         effective: d_eff(t) of the exact posterior, R x T' (``Replay.effective``).
         confidence: its eps, delta and lambda.
-        qbar: the learner's.
+        qbar: the learner's oversampling.
         kappa2: largest k(x, x).
     """
     bound = size_printed(effective, kappa2, confidence.lam, qbar, confidence.eps)
@@ -175,12 +188,14 @@ def theorem_3_1_size(
 def theorem_3_1_tight(
     trace: Trace, effective: Tensor, confidence: Confidence, qbar: float
 ) -> Check:
-    """The same with 3 (alpha qbar d_eff(t) + 1): the factor 1 + kappa2 / lambda is not needed (E13). Arguments as there."""
+    """With probability 1 - delta, for all t: |S_t| <= 3 (alpha qbar d_eff(t) + 1), without the factor 1 + kappa2 / lambda (E13).
+
+    The arguments are as for ``theorem_3_1_size``. The failure probability of Proposition C.4 is added to delta.
+    """
     bound = size_tight(effective, qbar, confidence.eps)
     formula = "for all t: |S_t| <= 3 (alpha qbar d_eff(t) + 1), with probability 1 - delta"
-    extra = float(
-        torch.exp(-CHERNOFF * bound / 3).sum(-1).max()
-    )  # of Proposition C.4 in each round
+    # Proposition C.4 may fail in each round, so that its failure probabilities are summed over the rounds.
+    extra = float(torch.exp(-CHERNOFF * bound / 3).sum(-1).max())
     return _size(theorem_3_1_tight, formula, trace, effective, bound, confidence, qbar, extra)
 
 
@@ -188,14 +203,15 @@ def theorem_3_1_tight(
 def theorem_3_1_expected(
     trace: Trace, effective: Tensor, confidence: Confidence, qbar: float
 ) -> Check:
-    """On the event of accuracy, for all t: E |S_t| given the past is at most alpha qbar d_eff(t - 1) + 1.
+    """If every variance is accurate within alpha, for all t: E |S_t| given the past is at most alpha qbar d_eff(t - 1) + 1.
 
     Args:
         trace: with "expected size", R x T, of every round.
         effective: d_eff(t), R x T.
         confidence: its eps and delta.
-        qbar: the learner's.
+        qbar: the learner's oversampling.
     """
+    # The bound of round t uses d_eff(t - 1), with d_eff(0) = 0.
     before = torch.cat([torch.zeros_like(effective[:, :1]), effective[:, :-1]], 1)
     bound = size_expected(before, qbar, confidence.eps)
     formula = "for all t: E |S_t| <= alpha qbar d_eff(t - 1) + 1, with probability 1 - delta"
@@ -231,14 +247,14 @@ def theorem_d1(
 ) -> Check:
     """With probability 1 - 2 delta, for all t and x: |f(x) - mu_t(x)| <= beta_t sqrt(s2_t(x)); 1 - delta for the exact posterior (E12).
 
-    Proved for the rules ``corrected`` and ``online``, and ``practical`` and ``gamma`` of the exact posterior; held against
-    the others with a remark.
+    The theorem is proved for the rules ``corrected`` and ``online``, and for ``practical`` and ``gamma`` with the exact
+    posterior. For other rules the check has a remark.
 
     Args:
         trace: with "error", the worst normalized error of all arms and rounds so far, R x T'.
         confidence: the learner's.
-        sketched: whether the posterior is.
-        qbar: a sketched learner's; None: not compared with the theory's.
+        sketched: whether the posterior is sketched.
+        qbar: oversampling of a sketched learner; None to skip its comparison with the theory.
     """
     return theorem_d1.statement.check(
         "for all t, x: |f(x) - mu_t(x)| / (beta_t sqrt(s2_t(x))) <= 1, with probability 1 - 2 delta",
@@ -259,7 +275,7 @@ def _regret(
     kappa2: float,
     **more: Any,
 ) -> Check:
-    """The check of a bound on "regret", R x T', beside 2 kappa F T: vacuous where it is never below."""
+    """Return the check of a bound on "regret", R x T'; it is vacuous if the bound is never below 2 kappa F T."""
     trivial = trivial_regret(confidence, kappa2, trace.rounds)
     first = first_informative_round(trace.rounds, bound, trivial)
     return function.statement.check(
@@ -280,8 +296,8 @@ def theorem_4_1_printed(
 ) -> Check:
     """With probability 1 - 2 delta: R_T <= 2 (2 alpha)^{3/2} sqrt(T) (xi D + sqrt(lambda F^2 D) + xi ln(1 / delta)), D = d_eff ln(kappa2 T).
 
-    Its proof bounds the wrong sum (E11), and the bound is false for small lambda: reported, not judged, where
-    kappa2 / lambda > 1.
+    Its proof bounds the wrong sum (E11), and the bound is false for small lambda. Therefore the check only reports the
+    numbers, without a decision, if kappa2 / lambda > 1.
 
     Args:
         trace: with "regret", R x T'.
@@ -311,11 +327,11 @@ def theorem_4_1(
     """With probability 1 - 2 delta, for all T: R_T <= 2 kappa F + 2 beta_T sqrt(alpha T C_lambda ln det(I + K_T / lambda)).
 
     Args:
-        trace: with "regret" and "radius", the largest so far, R x T'.
-        log_det: of the exact posterior at the recorded rounds, R x T'.
+        trace: with "regret" and "radius", the largest radius so far, R x T'.
+        log_det: ln det of the exact posterior at the recorded rounds, R x T'.
         confidence: the learner's.
         kappa2: largest k(x, x).
-        qbar: the learner's.
+        qbar: the learner's oversampling.
     """
     rounds, radius = (torch.from_numpy(x).double() for x in (trace.rounds, trace["radius"]))
     bound = regret_bound(confidence, kappa2, rounds, log_det, radius).numpy()
@@ -334,7 +350,7 @@ def certificate(
         trace: with "regret" and "certificate" (``probes.confidence_width``, summed), R x T'.
         confidence: the learner's.
         kappa2: largest k(x, x).
-        qbar: the learner's.
+        qbar: the learner's oversampling.
     """
     formula = "for all T: R_T <= 2 kappa F + sum 2 beta_t sqrt(s2_t(x_{t+1}))"
     bound, remark = trace["certificate"], validity(confidence, True, qbar, int(trace.rounds[-1]))

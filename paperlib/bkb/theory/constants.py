@@ -1,8 +1,8 @@
-"""Numbers of the analysis of BKB: oversampling, size of the dictionary, regret bounds.
+"""Constants of the analysis of BKB: oversampling, size of the dictionary, regret bounds.
 
-Where the printed constant differs from what its proof gives, both are here, and the erratum is named.
+If a printed constant differs from the constant that its proof gives, this module has both and names the erratum.
 Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019), Theorems 3.1 and 4.1 with Appendices C and D.
-Letters: T horizon, xi noise, F norm bound, lambda ridge, alpha = (1 + eps) / (1 - eps), kappa2 largest k(x, x),
+Letters: T horizon, xi noise level, F norm bound, lambda ridge, alpha = (1 + eps) / (1 - eps), kappa2 largest k(x, x),
 d_eff = Tr K (K + lambda I)^{-1}, gamma_T the largest 1/2 ln det(I + K / lambda) over T arms, L = ln(1 / delta).
 """
 
@@ -17,14 +17,14 @@ from ...core.validation import check_in, check_positive
 from ..model.confidence import Confidence, RoundSums, check_open_interval
 
 PAPER = "Calandriello, Carratino, Lazaric, Valko & Rosasco (2019)"
-ROUNDING = 1e-8  # allowed relative error of quantities computed in two ways
+ROUNDING = 1e-8  # allowed relative difference of a quantity that is computed in two ways
 
-# P(sum of independent coins >= 3 d) <= exp(-CHERNOFF d), d at least its mean
+# P(sum of independent Bernoulli variables >= 3 d) <= exp(-CHERNOFF d), where d is at least the mean of the sum.
 CHERNOFF = 3 * math.log(3) - 2
 
 
 def inflation(eps: float) -> float:
-    """alpha = (1 + eps) / (1 - eps)."""
+    """Return alpha = (1 + eps) / (1 - eps)."""
     eps = check_open_interval("eps", eps)
     return (1 + eps) / (1 - eps)
 
@@ -33,38 +33,40 @@ def inflation(eps: float) -> float:
 
 
 def qbar_theory(horizon: float, delta: float, eps: float = 0.5) -> float:
-    """Oversampling with which Theorem 3.1 is proved: 6 alpha ln(4 T / delta) / eps^2."""
+    """Return the oversampling of Theorem 3.1: 6 alpha ln(4 T / delta) / eps^2."""
     horizon = check_positive("horizon", horizon)
     delta = check_open_interval("delta", delta)
     return 6 * inflation(eps) / eps**2 * math.log(4 * horizon / delta)
 
 
 def qbar_tight(horizon: float, delta: float, eps: float = 0.5, dimension: int = 4) -> float:
-    """Oversampling that the proof of Theorem 3.1 needs: 2 alpha (1 + eps / 3) ln(c T (T + 1) / (2 delta)) / eps^2.
+    """Return the oversampling that the proof of Theorem 3.1 needs: 2 alpha (1 + eps / 3) ln(c T (T + 1) / (2 delta)) / eps^2.
 
-    Bernstein's exponent as it is, and its failure probabilities summed over the rounds.
+    It uses the exact exponent of Bernstein's inequality, and sums the failure probabilities over the rounds.
 
     Args:
-        dimension: c, the factor of t in front of Bernstein's exponential: 4 as printed, 2 is enough (E14).
+        dimension: c, the factor of t in front of Bernstein's exponential: 4 as printed; 2 is enough (E14).
     """
     horizon = check_positive("horizon", horizon)
     delta = check_open_interval("delta", delta)
     dimension = check_in("dimension", dimension, (2, 4))
+    # sum_{t <= T} c t = c T (T + 1) / 2, the union bound over the rounds.
     inside = dimension * horizon * (horizon + 1) / (2 * delta)
     return 2 * inflation(eps) * (1 + eps / 3) / eps**2 * math.log(inside)
 
 
 def exact_horizon(qbar: float, diagonal: Tensor, ridge: float) -> int:
-    """Horizon T up to which BKB is exact GP-UCB: while qbar >= (kappa2 T + lambda) / min_i k(x_i, x_i).
+    """Return the largest horizon T where BKB is exact GP-UCB: while qbar >= (kappa2 T + lambda) / min_i k(x_i, x_i).
 
-    s2_t(x) >= k(x, x) / (kappa2 t + lambda) by Cauchy-Schwarz, so that every pull is kept. Arms with k(x, x) = 0
-    do not count: they change no posterior. 0: not even at T = 1.
+    By Cauchy-Schwarz, s2_t(x) >= k(x, x) / (kappa2 t + lambda), so that every pull is kept. Arms with k(x, x) = 0 are
+    ignored, because they do not change the posterior. The horizon is 0 if BKB is not exact even at T = 1.
 
     Args:
         qbar: oversampling.
         diagonal: k(x_i, x_i), any shape, at least one above 0.
         ridge: lambda.
     """
+    # An arm with k(x, x) = 0 has s2 = 0 in every posterior, so that it needs no pull in the dictionary.
     seen = diagonal[diagonal > 0]
     if not len(seen):
         raise ValueError("diagonal=0 for all arms; allowed: at least one above 0")
@@ -72,7 +74,7 @@ def exact_horizon(qbar: float, diagonal: Tensor, ridge: float) -> int:
 
 
 def exact_horizon_of_theory(delta: float, eps: float = 0.5, ridge: float = 0.01) -> int:
-    """The largest T with T + lambda <= ``qbar_theory(T)``: up to there BKB is exact GP-UCB, for k(x, x) = 1."""
+    """Return the largest T with T + lambda <= ``qbar_theory(T)``: for k(x, x) = 1, BKB is exact GP-UCB up to this T."""
     return informative_from(lambda T: qbar_theory(T, delta, eps), lambda T: T + ridge) - 1
 
 
@@ -80,22 +82,25 @@ def exact_horizon_of_theory(delta: float, eps: float = 0.5, ridge: float = 0.01)
 
 
 def size_printed(effective, kappa2: float, ridge: float, qbar: float, eps: float = 0.5):
-    """Theorem 3.1 (2): |S_t|, with multiplicity, is at most 3 (1 + kappa2 / lambda) alpha qbar d_eff(t)."""
+    """Return the bound of Theorem 3.1 (2) on |S_t|, with multiplicity: 3 (1 + kappa2 / lambda) alpha qbar d_eff(t)."""
     return 3 * (1 + kappa2 / ridge) * inflation(eps) * qbar * effective
 
 
 def size_expected(effective, qbar: float, eps: float = 0.5):
-    """E |S_t| given the past is at most alpha qbar d_eff(t - 1) + 1: the newest pull adds at most one (E13)."""
+    """Return the bound on E |S_t| given the past: alpha qbar d_eff(t - 1) + 1, because the newest pull adds at most 1 (E13)."""
     return inflation(eps) * qbar * effective + 1
 
 
 def size_tight(effective, qbar: float, eps: float = 0.5):
-    """|S_t| is at most 3 (alpha qbar d_eff(t) + 1), without the factor 1 + kappa2 / lambda (E13)."""
+    """Return the tight bound on |S_t|: 3 (alpha qbar d_eff(t) + 1), without the factor 1 + kappa2 / lambda (E13)."""
     return 3 * size_expected(effective, qbar, eps)
 
 
 def size_failure(expected: float, printed: bool = False) -> float:
-    """Bound on P(|S_t| >= 3 d) for E |S_t| <= d, Proposition C.4: exp(-(3 ln 3 - 2) d); printed exp(-2 d), which is false (E8)."""
+    """Return the bound of Proposition C.4 on P(|S_t| >= 3 d) for E |S_t| <= d: exp(-(3 ln 3 - 2) d).
+
+    With ``printed``, return exp(-2 d) as in the paper, which is false (E8).
+    """
     return math.exp(-(2.0 if printed else CHERNOFF) * expected)
 
 
@@ -103,35 +108,37 @@ def size_failure(expected: float, printed: bool = False) -> float:
 
 
 def potential_factor(kappa2: float, ridge: float) -> float:
-    """C_lambda = u / ln(1 + u), u = kappa2 / lambda: x <= C_lambda ln(1 + x) for all scaled variances x <= u."""
+    """Return C_lambda = u / ln(1 + u), u = kappa2 / lambda: x <= C_lambda ln(1 + x) for all scaled variances x <= u."""
     u = kappa2 / ridge
     return u / math.log1p(u)
 
 
 def trivial_regret(confidence: Confidence, kappa2: float, horizon: float) -> float:
-    """What any rule suffers at most: 2 kappa F T."""
+    """Return the trivial regret bound of any algorithm: 2 kappa F T."""
     return 2 * math.sqrt(kappa2) * confidence.norm_bound * horizon
 
 
 def regret_printed(confidence: Confidence, kappa2: float, horizon: float, effective):
-    """Theorem 4.1 as printed: 2 (2 alpha)^{3/2} sqrt(T) (xi D + sqrt(lambda F^2 D) + xi ln(1 / delta)), D = d_eff ln(kappa2 T).
+    """Return Theorem 4.1 as printed: 2 (2 alpha)^{3/2} sqrt(T) (xi D + sqrt(lambda F^2 D) + xi ln(1 / delta)), D = d_eff ln(kappa2 T).
 
-    False for small lambda (E11). ``effective``: d_eff(T), a number or an array.
+    The bound is false for small lambda (E11). ``effective``: d_eff(T), a number or an array.
     """
     xi, F, lam = confidence.noise, confidence.norm_bound, confidence.lam
+    # As in the radius, the logarithm is clamped at 0, because it is negative for kappa2 T < 1.
     D = effective * max(math.log(kappa2 * horizon), 0.0)
     total = xi * D + math.sqrt(lam) * F * D**0.5 + xi * math.log(1 / confidence.delta)
     return 2 * (2 * confidence.alpha) ** 1.5 * math.sqrt(horizon) * total
 
 
 def regret_bound(confidence: Confidence, kappa2: float, horizon: float, log_det, radius):
-    """Theorem 4.1 corrected: 2 kappa F + 2 beta_T sqrt(alpha T C_lambda ln det(I + K_T / lambda)).
+    """Return Theorem 4.1 corrected: 2 kappa F + 2 beta_T sqrt(alpha T C_lambda ln det(I + K_T / lambda)).
 
-    The first arm loses at most 2 kappa F; then r_{t+1} <= 2 beta_t s~_t(x_{t+1}) <= 2 beta_t sqrt(alpha) s_t(x_{t+1}),
-    Cauchy-Schwarz, and sum_t s2_t(x_{t+1}) <= C_lambda ln det (E11). Probability at least 1 - 2 delta (E12).
+    The first arm loses at most 2 kappa F. Afterwards r_{t+1} <= 2 beta_t s~_t(x_{t+1}) <= 2 beta_t sqrt(alpha) s_t(x_{t+1}).
+    The bound follows from Cauchy-Schwarz and sum_t s2_t(x_{t+1}) <= C_lambda ln det (E11). It holds with probability at
+    least 1 - 2 delta (E12).
 
     Args:
-        log_det: of the exact posterior, a number or an array.
+        log_det: ln det of the exact posterior, a number or an array.
         radius: the largest beta_t so far, of a valid rule.
     """
     inside = confidence.alpha * horizon * potential_factor(kappa2, confidence.lam) * log_det
@@ -139,10 +146,11 @@ def regret_bound(confidence: Confidence, kappa2: float, horizon: float, log_det,
 
 
 def radius_worst(confidence: Confidence, kappa2: float, horizon: int, gamma: float) -> float:
-    """The largest radius of the confidence's rule, known before the run, where s2~ <= alpha s2.
+    """Return an upper bound on the radius of the confidence's rule that is known before the run, if s2~ <= alpha s2.
 
-    Its sums are at most: of n s2~, alpha d_eff <= 2 alpha gamma_T; of ln(1 + s2~), the same; of ln(1 + alpha s2~),
-    2 alpha^2 gamma_T, for ln(1 + c x) <= c ln(1 + x) with c >= 1. ``gamma``: at least gamma_T.
+    The sum of n s2~ is at most alpha d_eff <= 2 alpha gamma_T, and the sum of ln(1 + s2~) has the same bound. The sum of
+    ln(1 + alpha s2~) is at most 2 alpha^2 gamma_T, because ln(1 + c x) <= c ln(1 + x) for c >= 1.
+    ``gamma``: at least gamma_T.
     """
     alpha, one = confidence.alpha, torch.ones(1, dtype=torch.float64)
     first, both = 2 * alpha * gamma * one, 2 * alpha**2 * gamma * one
@@ -150,7 +158,10 @@ def radius_worst(confidence: Confidence, kappa2: float, horizon: int, gamma: flo
 
 
 def regret_worst(confidence: Confidence, kappa2: float, horizon: int, gamma: float) -> float:
-    """Theorem 4.1 corrected, known before the run: ln det <= 2 gamma_T and ``radius_worst``. ``gamma``: at least gamma_T."""
+    """Return Theorem 4.1 corrected as known before the run, by ln det <= 2 gamma_T and ``radius_worst``.
+
+    ``gamma``: at least gamma_T.
+    """
     radius = radius_worst(confidence, kappa2, horizon, gamma)
     return regret_bound(confidence, kappa2, horizon, 2 * gamma, radius)
 
@@ -158,10 +169,10 @@ def regret_worst(confidence: Confidence, kappa2: float, horizon: int, gamma: flo
 def informative_for_good(
     bound: Callable[[int], float], trivial: Callable[[int], float], cap: int
 ) -> int | None:
-    """The first horizon from which on ``bound(T) < trivial(T)``, or None: not up to ``cap``.
+    """Return the smallest horizon where ``bound(T) < trivial(T)`` holds and keeps holding, or None if there is none up to ``cap``.
 
-    Looks at horizons that grow by a quarter, then bisects behind the last failure: the printed bound beats the
-    trivial one at a few rounds, too, where ln(kappa2 T) is small, then long does not.
+    The search tries horizons that grow by a quarter, then bisects after the last failure. The first success does not
+    suffice, because the printed bound is also below the trivial bound in a few early rounds, where ln(kappa2 T) is small.
     """
     times = [1]
     while times[-1] < cap:
@@ -173,6 +184,7 @@ def informative_for_good(
     if low == len(times) - 1:
         return None
     low, high = times[low], times[low + 1]
+    # Invariant: the bound is not below the trivial one at ``low``, and is below it at ``high``.
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if below(middle) else (middle, high)
@@ -186,12 +198,14 @@ def informative_horizons(
     effective: Callable[[int], float],
     cap: int = 10**8,
 ) -> dict[str, int | None]:
-    """The first horizons from which on Theorem 4.1 is below 2 kappa F T before a run: "printed", and "corrected" by ``regret_worst``.
+    """Return the smallest horizons where Theorem 4.1, as known before a run, is below 2 kappa F T and stays below it.
+
+    The keys are "printed", and "corrected" for ``regret_worst``.
 
     Args:
         gamma: an upper bound on gamma_T for every T.
         effective: d_eff(T), for the printed bound.
-        cap: largest horizon to look at.
+        cap: largest horizon to try.
     """
     trivial = lambda T: trivial_regret(confidence, kappa2, T)
     bounds = {
@@ -202,7 +216,7 @@ def informative_horizons(
 
 
 def failure(confidence: Confidence, sketched: bool = True) -> float:
-    """delta of noise and, for a sketched posterior, another delta of accuracy (E12)."""
+    """Return the failure probability: delta for the noise and, for a sketched posterior, another delta for accuracy (E12)."""
     return min((2 if sketched else 1) * confidence.delta, 1 - 1e-12)
 
 
@@ -212,12 +226,12 @@ def validity(
     qbar: float | None = None,
     horizon: int | None = None,
 ) -> str:
-    """Why the radius is not proved to be valid, as a remark; empty where it is.
+    """Return a remark that states why the radius is not proved to be valid; empty if it is proved.
 
     Args:
-        sketched: whether the posterior is; ``practical`` and ``gamma`` are proved for the exact one only.
-        qbar: oversampling of a sketched posterior; None: not looked at.
-        horizon: T, with ``qbar``.
+        sketched: whether the posterior is sketched; ``practical`` and ``gamma`` are proved for the exact posterior only.
+        qbar: oversampling of a sketched posterior; None to skip its comparison with the theory.
+        horizon: T, needed with ``qbar``.
     """
     proved = ("corrected", "online") if sketched else ("corrected", "online", "practical", "gamma")
     kind = "a sketched" if sketched else "the exact"
