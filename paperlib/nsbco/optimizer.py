@@ -187,12 +187,13 @@ class Optimizer(shared.SequentialOptimizer):
 
     Examples:
         >>> from paperlib.nsbco import Optimizer, ball
-        >>> user = Optimizer(ball([0.0, 0.0], 2.0), concavity=0.25, smoothness=0.5, noise=0.06)
-        >>> reward = lambda x: 0.5 - 0.125 * ((x - [0.8, -0.4]) ** 2).sum()
-        >>> for _ in range(200):
-        ...     user.tell(reward(user.ask()))
+        >>> user = Optimizer(ball([0.0, 0.0], 2.0), concavity=0.25, smoothness=0.5, noise=0.06, policy="discounted")
+        >>> best = [[0.8, -0.4]] * 100 + [[-0.8, 0.4]] * 900  # the maximizer jumps once
+        >>> for theta in best:
+        ...     x = user.ask()
+        ...     user.tell(0.5 - 0.125 * ((x - theta) ** 2).sum())
         >>> user.center.round(1)
-        array([ 0.8, -0.4])
+        array([-0.8,  0.4])
     """
 
     def __init__(
