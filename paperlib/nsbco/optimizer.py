@@ -188,7 +188,7 @@ class Optimizer(shared.SequentialOptimizer):
     Examples:
         >>> from paperlib.nsbco import Optimizer, ball
         >>> user = Optimizer(ball([0.0, 0.0], 2.0), concavity=0.25, smoothness=0.5, noise=0.06, policy="discounted")
-        >>> best = [[0.8, -0.4]] * 100 + [[-0.8, 0.4]] * 900  # the maximizer jumps once
+        >>> best = [[0.8, -0.4]] * 20 + [[-0.8, 0.4]] * 200  # the maximizer jumps once
         >>> for theta in best:
         ...     x = user.ask()
         ...     user.tell(0.5 - 0.125 * ((x - theta) ** 2).sum())

@@ -74,8 +74,8 @@ class BanditOverBandit(Restarting):
         >>> from paperlib.nsbco.learners.bob import plan_blocks
         >>> from paperlib.play import play
         >>> plan_blocks(1000, 2).lengths
-        (1, 1)
-        >>> play(BanditOverBandit(), QuadraticDrift(Abrupt(5)), 1000, 4, record=1)["regret"].shape
+        (1, 2, 5, 12, 27, 63)
+        >>> play(BanditOverBandit(), QuadraticDrift(Abrupt(5)), 200, 4, record=1)["regret"].shape
         (4, 1)
     """
 

@@ -44,7 +44,7 @@ class EGS(FromZero):
     Examples:
         >>> from paperlib.nsbco import EGS, QuadraticDrift, StaticBaseline
         >>> from paperlib.play import play
-        >>> run = lambda learner: play(learner, QuadraticDrift(), 5000, 8)["regret"][:, -1].mean()
+        >>> run = lambda learner: play(learner, QuadraticDrift(), 400, 4)["regret"][:, -1].mean()
         >>> bool(run(EGS()) < run(StaticBaseline()))
         True
     """

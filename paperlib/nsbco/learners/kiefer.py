@@ -109,8 +109,8 @@ class KieferWolfowitz(FiniteDifferences):
     Examples:
         >>> from paperlib.nsbco import KieferWolfowitz, QuadraticDrift, Rotation
         >>> from paperlib.play import play
-        >>> run = lambda learner: play(learner, QuadraticDrift(Rotation(4.0)), 2000, 8)["regret"][:, -1].mean()
-        >>> bool(run(KieferWolfowitz(20.0)) < 0.5 * run(KieferWolfowitz()))  # constant and diminishing steps
+        >>> run = lambda learner: play(learner, QuadraticDrift(Rotation(2.0)), 400, 2)["regret"][:, -1].mean()
+        >>> bool(run(KieferWolfowitz(10.0)) < 0.5 * run(KieferWolfowitz()))  # constant and diminishing steps
         True
     """
 

@@ -133,8 +133,8 @@ class DiscountedLeastSquares(LeastSquares):
     Examples:
         >>> from paperlib.nsbco import DiscountedLeastSquares, QuadraticDrift, Rotation, StaticBaseline
         >>> from paperlib.play import play
-        >>> run = lambda learner: play(learner, QuadraticDrift(Rotation(4.0)), 2000, 4)["regret"][:, -1].mean()
-        >>> bool(run(DiscountedLeastSquares(64)) < 0.5 * run(StaticBaseline()))
+        >>> run = lambda learner: play(learner, QuadraticDrift(Rotation(2.0)), 200, 2)["regret"][:, -1].mean()
+        >>> bool(run(DiscountedLeastSquares(16)) < 0.8 * run(StaticBaseline()))
         True
     """
 
@@ -160,8 +160,8 @@ class SlidingWindowLeastSquares(LeastSquares):
     Examples:
         >>> from paperlib.nsbco import QuadraticDrift, Rotation, SlidingWindowLeastSquares, StaticBaseline
         >>> from paperlib.play import play
-        >>> run = lambda learner: play(learner, QuadraticDrift(Rotation(4.0)), 2000, 4)["regret"][:, -1].mean()
-        >>> bool(run(SlidingWindowLeastSquares(64)) < 0.5 * run(StaticBaseline()))
+        >>> run = lambda learner: play(learner, QuadraticDrift(Rotation(2.0)), 200, 2)["regret"][:, -1].mean()
+        >>> bool(run(SlidingWindowLeastSquares(16)) < 0.5 * run(StaticBaseline()))
         True
     """
 

@@ -115,8 +115,8 @@ class Restarted(Restarting):
     Examples:
         >>> from paperlib.nsbco import Abrupt, GradientAscent, QuadraticDrift, Restarted
         >>> from paperlib.play import play
-        >>> problem = QuadraticDrift(Abrupt(5))
-        >>> run = lambda learner: play(learner, problem, 4000, 8)["regret"][:, -1].mean()
+        >>> problem = QuadraticDrift(Abrupt(3))
+        >>> run = lambda learner: play(learner, problem, 800, 4)["regret"][:, -1].mean()
         >>> bool(run(Restarted(GradientAscent())) < run(GradientAscent()))
         True
     """

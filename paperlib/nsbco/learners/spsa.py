@@ -45,8 +45,8 @@ class SPSA(FiniteDifferences):
     Examples:
         >>> from paperlib.nsbco import QuadraticDrift, SPSA, StaticBaseline
         >>> from paperlib.play import play
-        >>> run = lambda learner: play(learner, QuadraticDrift(dim=10), 1000, 8)["regret"][:, -1].mean()
-        >>> bool(run(SPSA()) < 0.5 * run(StaticBaseline()))
+        >>> run = lambda learner: play(learner, QuadraticDrift(dim=5), 400, 2)["regret"][:, -1].mean()
+        >>> bool(run(SPSA()) < 0.8 * run(StaticBaseline()))
         True
     """
 
