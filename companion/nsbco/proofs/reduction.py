@@ -140,7 +140,7 @@ def stationary_regret(played: Any, points: Any, rt: Any) -> Check:
 def lemma_4_1_statistic(rbar: Any, y: Any, rt: Any) -> Check:
     """r-bar_t = (y_1 + ... + y_t) / t + rt(t) + e(t) in all rounds.
 
-    Flags the printed e, and an r-bar that is one round early.
+    Flags the printed e, and an r-bar that lacks the reward of its own round.
 
     ``rbar``, ``y``: R x T; ``rt``: T.
     """
