@@ -50,9 +50,8 @@ def e3() -> dict[str, float]:
     """Return P(|mean| > threshold) for T = 1e4 Bernoulli rewards +-1, from the binomial distribution, with Hoeffding's bound and the claimed T^-2."""
     T, found = 10**4, {}
     for name, e in (("printed", reduction.off_printed(T, T)), ("corrected", reduction.off(T, T))):
-        above = math.floor(
-            T * (1 + float(e)) / 2
-        )  # the largest number of +1 with a mean that is not above the threshold
+        # the largest number of +1 with a mean that is not above the threshold
+        above = math.floor(T * (1 + float(e)) / 2)
         found[f"threshold, {name}"] = float(e)
         found[f"probability, {name}"] = float(2 * binom.sf(above, T, 0.5))
         found[f"Hoeffding, {name}"] = 2 * math.exp(-T * float(e) ** 2 / 2)

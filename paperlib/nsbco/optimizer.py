@@ -33,10 +33,8 @@ from .model.task import Task
 POLICIES = ("glr", "track", "discounted", "master")
 SETS = {"ball": Ball, "box": Box}
 WIDEST = 0.25  # largest width h, used unless the noise is known to be small
-NOISES = (
-    1e-8,
-    1e12,
-)  # least and largest noise, in units of half of y_range; below the least, rounding errors dominate
+# least and largest noise, in units of half of y_range; below the least, rounding errors dominate
+NOISES = (1e-8, 1e12)
 CROSSING = 2000  # rounds in which the maximizer is assumed to cross the domain if neither drift nor horizon is given
 NOISY = 2.0  # ratio of observed to declared variance above which the noise explains the restarts
 NEAR = 0.95  # fraction of the distance to the edge from which on a center counts as at the edge
@@ -244,9 +242,8 @@ class Optimizer(shared.SequentialOptimizer):
             )
         one = lambda x: torch.tensor(float(x), dtype=torch.float64)
         cset = SETS[domain.kind].of(len(domain.center))
-        cset = cset._replace(
-            R=cset.R[0], D=cset.D[0]
-        )  # AskTell adds the leading axis of trials itself
+        # AskTell adds the leading axis of trials itself
+        cset = cset._replace(R=cset.R[0], D=cset.D[0])
         task = Task(cset, one(margin), one(L), one(sigma), one(0.0))
         own, self._is_given = learner, learner is not None
         if learner is None:

@@ -67,9 +67,8 @@ class Run(NamedTuple):
 def first_trial(trace: Trace) -> Run:
     """Return the first trial of a run with the probes of ``watched``."""
     on, tests = trace["live"][0] > 0, trace["tests"][0]
-    block = (
-        on.shape[1] - 1 - on[:, ::-1].argmax(1)
-    )  # the block's own window is always scheduled, therefore the largest scheduled order is the block's
+    # the block's own window is always scheduled, therefore the largest scheduled order is the block's
+    block = on.shape[1] - 1 - on[:, ::-1].argmax(1)
     log = trace["log"][0, : int(trace["report.restarts"][0])].astype(int).tolist()
     restarts = [(t, test, order - 1) for t, test, order in log]
     z = trace["z"][0, :, 0]
@@ -81,9 +80,8 @@ class Ends(NamedTuple):
 
     rounds: np.ndarray  # N, counted from 1
     order: np.ndarray  # N
-    margin: (
-        np.ndarray
-    )  # N, mean over the window - U_t - A_1 / sqrt(2^m); Test 1 triggers if it is at least 0
+    # N, mean over the window - U_t - A_1 / sqrt(2^m); Test 1 triggers if it is at least 0
+    margin: np.ndarray
 
 
 def ended(first: np.ndarray, A1: float) -> Ends:
@@ -259,9 +257,8 @@ def run_column(
     here = (run.rounds >= first) & (run.rounds <= last)
     x, z, order, block, rbar, U, second = (part[here] for part in run[:7])
     size, ratio = 1.4 if last - first > WIDE else 2.0, second / A2
-    some = slice(
-        None, None, max(1, len(x) // WIDE)
-    )  # plot only some of the dots, because they would cover each other
+    # plot only some of the dots, because they would cover each other
+    some = slice(None, None, max(1, len(x) // WIDE))
     top = int(run.block.max()) + 0.5
     dots = {"linestyle": "none", "marker": "o", "markersize": size, "markeredgewidth": 0}
     plain = {"rasterized": True, "antialiased": False}

@@ -41,11 +41,8 @@ Cell = tuple[str, int]  # a path's name, and T
 Runs = dict[Cell, dict[str, Trace]]
 
 PATHS = {"stationary": Stationary(), "walk": Walk(), "level": Level()}
-WAVES = {
-    "rotation": Rotation,
-    "triangle": Triangle,
-    "sinusoid": Sinusoid,
-}  # paths with V_T as parameter
+# paths with V_T as parameter
+WAVES = {"rotation": Rotation, "triangle": Triangle, "sinusoid": Sinusoid}
 WORDS = {"stationary": "nothing moves", "walk": "random walk", "level": "only the level moves"}
 SMOOTH = (*WAVES, "walk")  # paths whose maximizer moves continuously
 CURVES = (  # learners of the figure against T
@@ -59,9 +56,8 @@ CURVES = (  # learners of the figure against T
     "MASTERw",
     "GLR",
 )
-FEWER = tuple(
-    name for name in CURVES if name not in ("EGS, oracle", "KW, oracle")
-)  # learners on the path with 17 segments
+# learners on the path with 17 segments
+FEWER = tuple(name for name in CURVES if name not in ("EGS, oracle", "KW, oracle"))
 SWEEP = ("Algorithm 2", "Algorithm 2, oracle", "KWtrack", "SPSA", "GLR", "MALG", "MASTER")
 BANDS = ("MASTER", "MASTERw", "MALG", "KWtrack", "SPSA", "GLR", "static baseline")
 LOGGED = ("MASTER", "MASTERw", "GLR")  # learners that log their restarts by tests
@@ -70,10 +66,8 @@ REFERENCES = ("full information", "static baseline")
 RIVALS = tuple(  # learners that observe rewards and do not know V_T
     name for name in learners() if name not in REFERENCES and "oracle" not in name
 )
-ORACLE, ASSUMED = (
-    "Algorithm 2, oracle",
-    "kappa ",
-)  # name for kappa = 1, and prefix of the names for other kappa
+# name for kappa = 1, and prefix of the names for other kappa
+ORACLE, ASSUMED = "Algorithm 2, oracle", "kappa "
 RESAMPLES = 2000
 ROWS = 256  # largest number of trials in one batch, unless a single path has more
 
@@ -412,9 +406,8 @@ class Detections(NamedTuple):
     """Statistics of restarts compared with changes."""
 
     share: np.ndarray  # R, fraction of the changes with a restart before the next change or the end
-    delays: (
-        np.ndarray
-    )  # rounds from a change to the first restart after it, for all detected changes
+    # rounds from a change to the first restart after it, for all detected changes
+    delays: np.ndarray
     needless: np.ndarray  # R, number of restarts that are not the first after a change
 
 

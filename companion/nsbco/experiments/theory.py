@@ -51,13 +51,11 @@ class AscentRun:
             self.task, h, N0=N0, **KNOWN | {"noise": problem.amplitude}
         )
         self.run = ascent.replay(trace["y"], self.task, s, learner.bonus, learner.clip)
-        self.z = np.pad(
-            self.run.at_ends(trace["z"]), ((0, 0), (1, 0), (0, 0))
-        )  # starts with z_0 = 0
+        # starts with z_0 = 0
+        self.z = np.pad(self.run.at_ends(trace["z"]), ((0, 0), (1, 0), (0, 0)))
         self.g, self.star = self.run.at_ends(trace["g"]), (1 - problem.margin) * np.eye(s.dim)[0]
-        self.slopes = (
-            self.star - self.z[:, :-1]
-        )  # gradients at the centers, because the Hessian is -I
+        # gradients at the centers, because the Hessian is -I
+        self.slopes = self.star - self.z[:, :-1]
         self.values = 0.5 - ((trace["x"] - self.star) ** 2).sum(2) / 2
 
     def checks(self) -> list[Check]:

@@ -21,10 +21,8 @@ from paperlib.nsbco.problems.quadratic import QuadraticDrift
 from ...datasets import registry as datasets
 
 SERIES = ("google", "stocks")
-FIRST, LAST = (
-    np.datetime64("2013-02-18"),
-    np.datetime64("2017-11-27"),
-)  # days of the table "stocks" that are used
+# days of the table "stocks" that are used
+FIRST, LAST = np.datetime64("2013-02-18"), np.datetime64("2017-11-27")
 CUSTOMERS = 64  # per day
 
 

@@ -52,9 +52,8 @@ def share_deviations(n: int) -> np.ndarray:
     independent.
     """
     p, share = window_chances(n), expected_shares(n)
-    miss = np.cumprod(
-        np.append(1.0, 1 - p[:-1])
-    )  # probability that no window of order below k is scheduled
+    # probability that no window of order below k is scheduled
+    miss = np.cumprod(np.append(1.0, 1 - p[:-1]))
     # fraction of pairs of rounds whose shortest common window has order k = 0, 1, ..., n
     pairs = np.append(1.0, 2.0 ** np.arange(n)) / 2.0**n
     together = [
@@ -184,15 +183,13 @@ def lowest_order(order: np.ndarray, live: np.ndarray) -> Check:
     """
     T, O = live.shape[1:]
     n, before = _offsets(T)
-    within = (
-        before[:, None] & ((1 << np.arange(O)) - 1)
-    ) != 0  # the window started in an earlier round
+    # the window started in an earlier round
+    within = (before[:, None] & ((1 << np.arange(O)) - 1)) != 0
     changed = live[:, 1:] != live[:, :-1]
     own = np.take_along_axis(live, n[None, :, None], 2)[..., 0]
     wrong = ((order != live.argmax(2)) | ~own).astype(float)
-    wrong[:, 1:] += (changed & within[1:]).sum(
-        2
-    )  # windows whose scheduling changes within the window
+    # windows whose scheduling changes within the window
+    wrong[:, 1:] += (changed & within[1:]).sum(2)
     return lowest_order.statement.check(
         "windows broken off, and rounds in which another order plays: 0", {"T": T}, wrong, 0.0
     )

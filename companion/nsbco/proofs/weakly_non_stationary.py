@@ -221,9 +221,8 @@ def closeness(
     """
     t, moved, inside, inputs = _regime(y, drift, weak)
     most = TRIVIAL + (0.0 if clip else (weak.bonus / np.sqrt(t)).cumsum() / t)
-    alone = lambda t: (
-        0.0 if clip else weak.bonus * (2 - 1.46 / math.sqrt(t))
-    )  # approximate contribution of the bonuses
+    # approximate contribution of the bonuses
+    alone = lambda t: 0.0 if clip else weak.bonus * (2 - 1.46 / math.sqrt(t))
     trivial = lambda t: TRIVIAL + alone(t) / math.sqrt(t)
     return from_above(
         closeness.statement,

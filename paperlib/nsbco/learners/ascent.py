@@ -109,9 +109,8 @@ class GradientAscent(OwnQueries):
     def _feasible(self, task: Task) -> None:
         """Raise ValueError if the first queries would leave the set or the start is outside X^o(c_0)."""
         (first,) = as_tensors(self.first(task))
-        worst = int(
-            argmax_first((first**-0.25 / task.margin)[None])
-        )  # the trial with the largest delta_0 / c_0
+        # the trial with the largest delta_0 / c_0
+        worst = int(argmax_first((first**-0.25 / task.margin)[None]))
         margin, reach = float(task.margin[worst]), self.h * float(first[worst]) ** -0.25  # delta_0
         if not reach <= margin * (1 + GUARD):
             least = math.ceil((self.h / margin) ** 4 - GUARD)

@@ -52,13 +52,8 @@ class GLRState(NamedTuple):
     rounds: int  # observed rounds
 
 
-EPOCH = (
-    "first",
-    "before",
-    "pairs",
-    "low",
-    "high",
-)  # fields of the state that change with the epoch
+# fields of the state that change with the epoch
+EPOCH = ("first", "before", "pairs", "low", "high")
 
 
 @frozen_dataclass
@@ -127,9 +122,8 @@ class GLR(Wrapper):
         total = sums[:, -1] + (up + y) / 2
         alarm = self._alarm(sums, total, *epoch)
         restarts, log = state.restarts, state.log
-        over = alarm | (
-            now != s
-        )  # the next pair starts an epoch, after an alarm or after a step of z
+        # the next pair starts an epoch, after an alarm or after a step of z
+        over = alarm | (now != s)
         if any_or_unknown(over):
             xp = np if isinstance(over, np.ndarray) else torch
             first, before = epoch[:2]

@@ -98,17 +98,15 @@ class FullInformation:
         sigma = task.concavity[:, None]
         away = z - x[:, None]
         ahead = (away * g[:, None]).sum(2) - sigma / 2 * away.square().sum(2)
-        slope = (
-            task.smoothness + task.concavity * (1 - task.margin) * task.cset.D
-        )  # upper bound on ||grad h||
+        # upper bound on ||grad h||
+        slope = task.smoothness + task.concavity * (1 - task.margin) * task.cset.D
         logs = state.logs + sigma / slope[:, None] ** 2 * ahead
         i = (t - 1) % (1 << torch.arange(O, device=z.device)) + 1  # the round within each block
         z = z + (g[:, None] - sigma[:, :, None] * away) / (sigma * i)[:, :, None]
         rows = torch.arange(R, device=z.device).repeat_interleave(O)
         z = tree_take(task, rows).inside(z.flatten(0, 1)).view_as(z)
-        ended = min(
-            (t & -t).bit_length(), O - 1
-        )  # number of block lengths that divide t; these are the lowest orders
+        # number of block lengths that divide t; these are the lowest orders
+        ended = min((t & -t).bit_length(), O - 1)
         fresh = self._mean(z, logs)[:, None].expand(-1, ended, -1)
         z = torch.cat([fresh, z[:, ended:]], 1)
         logs = torch.cat([torch.zeros_like(logs[:, :ended]), logs[:, ended:]], 1)

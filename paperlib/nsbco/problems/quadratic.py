@@ -141,9 +141,8 @@ class QuadraticDrift:
         elif device.type == "meta":
             seeds = [0] * trials
         else:
-            seeds = (
-                draw.seeds.cpu().numpy().view(np.uint64).tolist()
-            )  # int64 wraps at 2^63, therefore the seeds are read as unsigned
+            # int64 wraps at 2^63, therefore the seeds are read as unsigned
+            seeds = draw.seeds.cpu().numpy().view(np.uint64).tolist()
         part = self.part(seeds, horizon)
         self._check(part, horizon)
         one = lambda x: torch.full((1,), x, **tkwargs)
