@@ -247,6 +247,7 @@ class Optimizer(shared.SequentialOptimizer):
         task = Task(cset, one(margin), one(L), one(sigma), one(0.0))
         own, self._is_given = learner, learner is not None
         if learner is None:
+            # The unit domain is 2 wide, therefore this default speed crosses it once.
             speed = 2 / (horizon or CROSSING) if drift is None else drift
             own = policy_learner(policy, task, noise / half, speed)
         if getattr(own, "wants", "reward") != "reward":
@@ -406,7 +407,10 @@ def _curvature(name: str, value: float, scale: float, half: float) -> float:
 
 
 def _stand(state: Any) -> Any:
-    """Return the current point of a learner, 1 x d: z or center of its state or of the first base state that has one; None without one."""
+    """Return the current point of a learner, 1 x d, or None if it has no point.
+
+    The point is z or center of its state, or of the first base state that has one.
+    """
     while state is not None and not (hasattr(state, "z") or hasattr(state, "center")):
         state = getattr(state, "base", None)
     return getattr(state, "z", getattr(state, "center", None))

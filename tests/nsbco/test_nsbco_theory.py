@@ -78,12 +78,8 @@ def test_when_test_1_can_fail_first(gap, values, digits):
     found = schedule.first_firing(gap=gap)
     for value, expected, rel in zip(found.values(), values, digits, strict=True):
         assert value == pytest.approx(expected, rel=rel)
-    for (
-        name,
-        threshold,
-    ) in (
-        schedule.test_1_thresholds().items()
-    ):  # the threshold is above the gap before this T, and below it afterwards
+    for name, threshold in schedule.test_1_thresholds().items():
+        # the threshold is above the gap before the first T, and below it afterwards
         first = found[name]
         x = np.exp(np.linspace(0, math.log(first) - 1e-6, 200)) if first > 1 else []
         assert all(threshold(t) > gap for t in x) and threshold(first * 1.001) < gap

@@ -157,9 +157,9 @@ def alarms(trace: Trace, bonus: float, multiple: float, horizon: int) -> stats.I
 
 
 def as_printed(horizon: int) -> dict[str, Multiscale]:
-    """Return MASTER with the constants of Lemma 3.1 for this horizon and d = 2, its schedule without tests, and MASTER with A_1 and A_2 times 1e-9.
+    """Return MASTER with the constants of Lemma 3.1 for this horizon and d = 2, and two variants.
 
-    r-bar is not clipped, as printed (E12).
+    The variants are the schedule without tests, and MASTER with A_1 and A_2 times 1e-9. r-bar is not clipped, as printed (E12).
     """
     base = GradientAscent(bonus=BONUSES["printed"](2, horizon), clip=False)
     learner = printed(base)
@@ -187,7 +187,10 @@ def table(rows: dict[float, dict[float, Any]], format: str = "{:6.2f}") -> str:
 
 
 def marks(horizon: int, depth: int = 2) -> np.ndarray:
-    """Return the rounds, from 0, in which a change would favor the schedule: multiples of T / 2^depth, and first rounds 2^n - 1 of blocks."""
+    """Return the rounds, counted from 0, in which a change would favor the schedule.
+
+    These are the multiples of T / 2^depth and the first rounds 2^n - 1 of blocks.
+    """
     parts = horizon * np.arange(1, 2**depth) / 2**depth
     return np.unique(np.append(parts, 2.0 ** np.arange(int(horizon).bit_length()) - 1))
 

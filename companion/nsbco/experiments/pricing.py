@@ -51,9 +51,9 @@ TABLED = (
 
 
 def rivals(*names: str) -> dict[str, Learner]:
-    """Return the learners of the figures by name, with two settings for the prices: GLR's noise variance and the width of the two trackers.
+    """Return the learners of the figures by name, with settings for the prices.
 
-    The constants are h = 1/4, N_0 = 1, b_0 = 2, A_1 = 1 and A_2 = 3 (log2 T + 1). The finite differences have steps of 1 / sigma.
+    The settings are the noise variance of GLR and the width of the two trackers. The constants are h = 1/4, N_0 = 1, b_0 = 2, A_1 = 1 and A_2 = 3 (log2 T + 1). The finite differences have steps of 1 / sigma.
     """
     own = {
         "KWtrack": KieferWolfowitz(100.0, h=WIDTH),
@@ -87,7 +87,10 @@ def table(data: str, series: int) -> tuple[int, str]:
 
 
 def aligned(seed: int) -> int:
-    """Return the first seed, at least ``seed``, with which trial i has series i; the series is the trial's seed modulo their number."""
+    """Return the first seed, at least ``seed``, that gives trial i the series i.
+
+    The series of a trial is its seed modulo the number of series.
+    """
     count = len(closes(TABLE))
     return -(-seed // count) * count
 

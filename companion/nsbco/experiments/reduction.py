@@ -50,8 +50,8 @@ def sequence(problem: GridDrift, horizon: int) -> World:
 def lemma_4_1(trace: Trace, instance: World, horizon: int) -> dict[str, Check]:
     """Check the lemma's condition on the policy, its statistic, and both properties, the second one with each version of rho.
 
-    "printed" uses r-bar with the printed e(t), which is half of ours. "with t" does the same, and its rho has t where the lemma
-    has T. "printed rho, our e" uses r-bar with our e(t).
+    "printed" uses r-bar with the printed e(t), which is half of the corrected one. "with t" does the same, and its rho has t where the lemma
+    has T. "printed rho, our e" uses r-bar with the corrected e(t).
 
     Args:
         trace: every round, with "y", "arm" and "rbar".

@@ -80,7 +80,9 @@ def kind(name: str) -> str:
 
 
 def problem(name: str) -> QuadraticDrift:
-    """Return the reference problem on a path: "abrupt5" has five segments; "rotation4", "triangle8" and "sinusoid10" have V_T = 4, 8, 10.
+    """Return the reference problem on a path.
+
+    For example, "abrupt5" has five segments, and "rotation4", "triangle8" and "sinusoid10" have V_T = 4, 8, 10.
 
     Raises:
         ValueError: an unknown name, or an invalid number for its path.
@@ -120,7 +122,10 @@ def abrupt_and_smooth(paths: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def part(name: str, horizon: int, trials: int, seed: int) -> np.ndarray:
-    """Recompute the trials' paths, which a trace does not store, see ``QuadraticDrift.part``; for abrupt paths, their change points."""
+    """Recompute the trials' paths, which a trace does not store; for abrupt paths, these are the change points.
+
+    See ``QuadraticDrift.part``.
+    """
     return problem(name).part([*range(seed, seed + trials)], horizon)
 
 
@@ -288,7 +293,10 @@ def schedule_share(runs: Runs, cell: Cell) -> stats.Interval:
 
 
 def tested(runs: Runs, cell: Cell) -> bool:
-    """Return whether a test triggered in some trial. If not, MASTER equals MALG in all trials, and a bootstrap of their ratio has no width."""
+    """Return whether a test triggered in some trial.
+
+    If not, MASTER equals MALG in all trials, and a bootstrap of their ratio has no width.
+    """
     return bool(np.diff(totals(runs, (cell, "MASTER"), (cell, "MALG"))).any())
 
 

@@ -130,7 +130,7 @@ def queries(x: Any, run: Replay) -> Check:
 def optimistic_value(rbar: Any, run: Replay) -> Check:
     """r-bar_t = (y_1 + ... + y_t) / t + b_0 / sqrt(t) in all rounds, clipped at 1 if the learner clips.
 
-    Flags an r-bar that lacks the reward of its own round, and a wrong bonus.
+    Flags an r-bar that lacks the reward of the current round, and a wrong bonus.
 
     ``rbar``: R x T.
     """

@@ -39,12 +39,17 @@ def off_printed(t: Any, horizon: float) -> Any:
 
 
 def rho(rt: np.ndarray, e: np.ndarray) -> np.ndarray:
-    """Return rho(t) = rt(t) + e(t) + (1 / t) sum_{tau <= t} [rt(tau) + 2 e(tau)] for t = 1, ..., T (E13). ``rt``, ``e``: T numbers each."""
+    """Return rho(t) = rt(t) + e(t) + (1 / t) sum_{tau <= t} [rt(tau) + 2 e(tau)] for t = 1, ..., T (E13).
+
+    ``rt``, ``e``: T numbers each.
+    """
     return rt + e + np.cumsum(rt + 2 * e) / np.arange(1, len(rt) + 1)
 
 
 def rho_printed(rt: Any, horizon: float, t: Any = None) -> Any:
-    """Return 2 rt(t) + 3 sqrt(ln(2 T) / T) as printed; the proof, Eq. (33), has the summation index tau in place of T in the root (E13).
+    """Return rho(t) = 2 rt(t) + 3 sqrt(ln(2 T) / T) as printed.
+
+    The proof, Eq. (33), has the summation index tau in place of T in the root (E13).
 
     Args:
         rt: a number or an array.
@@ -140,7 +145,7 @@ def stationary_regret(played: Any, points: Any, rt: Any) -> Check:
 def lemma_4_1_statistic(rbar: Any, y: Any, rt: Any) -> Check:
     """r-bar_t = (y_1 + ... + y_t) / t + rt(t) + e(t) in all rounds.
 
-    Flags the printed e, and an r-bar that lacks the reward of its own round.
+    Flags the printed e, and an r-bar that lacks the reward of the current round.
 
     ``rbar``, ``y``: R x T; ``rt``: T.
     """

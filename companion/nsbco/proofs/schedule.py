@@ -114,7 +114,7 @@ def test_1_thresholds() -> dict[str, Callable[[float], float]]:
 
 
 def first_firing(gap: float = TRIVIAL) -> dict[str, float]:
-    """Return the first T at which Test 1 can trigger if a window's mean exceeds U by at most ``gap``; no change exceeds a gap of 2."""
+    """Return the first T at which Test 1 can trigger if a window's mean exceeds U by at most ``gap``; no gap exceeds 2."""
     return {name: first_horizon(value, gap) for name, value in test_1_thresholds().items()}
 
 

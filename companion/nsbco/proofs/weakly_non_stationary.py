@@ -121,7 +121,10 @@ def _judged(
     inputs: dict,
     **more: Any,
 ) -> Check:
-    """Check R x T numbers against a bound in the rounds ``inside``; vacuous if no such round is in ``informs``. ``more``: arguments of the check."""
+    """Check R x T numbers against a bound in the rounds ``inside``; vacuous if no such round is in ``informs``.
+
+    ``more``: arguments of the check.
+    """
     inside = np.broadcast_to(inside, observed.shape)
     informs = inside & informs
     shares = {"rounds in the regime": inside, "rounds that inform": informs}
@@ -160,7 +163,10 @@ def from_above(
     inside: Any,
     **more: Any,
 ) -> Check:
-    """Check (1 / t) sum (r-bar - y) <= rho + lambda Delta_t in the rounds ``inside``. ``most``: T, upper bound on the left side for any rewards."""
+    """Check (1 / t) sum (r-bar - y) <= rho + lambda Delta_t in the rounds ``inside``.
+
+    ``most``: T, upper bound on the left side for any rewards.
+    """
     rbar, y = series(rbar=rbar, y=y)
     bound = rho + lam * np.broadcast_to(moved, y.shape)
     observed = (rbar - y).cumsum(1) / np.arange(1, y.shape[1] + 1)

@@ -213,7 +213,7 @@ class GradientAscent(OwnQueries):
         up, um, r, t, k, n, y = as_numpy_if_cpu(
             state.up, state.um, state.r, state.t, state.k, state.n, y
         )
-        odd = (k & 1) * y
+        odd = (k & 1) * y  # Algorithm 2, lines 9 and 12: even rounds add to u_+, odd rounds to u_-
         up, um, r, t, k = up + (y - odd), um + odd, r + y, t + 1, k + 1
         pairs = 2 * n
         done = k == pairs
@@ -236,14 +236,14 @@ class GradientAscent(OwnQueries):
         return AscentState(*as_tensors(z, g, up, um, r, t, k, j, s, n, delta), state.first)
 
     def _step(self, task: Task, z: Array, g: Array) -> Array:
-        """Return z_{s+1} = P(z_s + eta_0 g_s) with eta_0 = 1 / L."""
+        """Return z_{s+1} = P(z_s + eta_0 g_s) with eta_0 = 1 / L (Algorithm 2, line 17)."""
         (L,) = as_numpy_if_cpu(task.smoothness)
         return as_numpy_if_cpu(task.inside(*as_tensors(z + g / L[:, None])))[0]
 
     def optimistic(self, state: AscentState) -> Tensor:
         """Return r-bar_t = r_t / t + b_0 / sqrt(t), R, clipped at 1 with ``clip``; before the first reward it is b_0, also clipped."""
         r, t = as_numpy_if_cpu(state.r, state.t)
-        t = t.clip(min=1.0)
+        t = t.clip(min=1.0)  # avoids 0 / 0 before the first reward
         bar = r / t + divide_by_sqrt(per_trial_values(self.bonus), t)
         if self.clip:
             bar = bar.clip(max=1.0)

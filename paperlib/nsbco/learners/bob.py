@@ -49,6 +49,7 @@ class BlockPlan(NamedTuple):
 @functools.lru_cache(maxsize=64)
 def plan_blocks(horizon: int, dim: int) -> BlockPlan:
     """Return the plan for T rounds in d dimensions."""
+    # The batch lengths are a geometric grid from 1 to the block length H.
     block = math.floor(dim * math.sqrt(horizon))
     q = max(1, math.ceil(math.log(block)))
     lengths = sorted({math.floor(block ** (j / q) + GUARD) for j in range(q + 1)})
@@ -100,7 +101,7 @@ class BanditOverBandit(Restarting):
         """Draw a batch length at the start of a block, restart the base at the end of a batch, and return its action, R x d."""
         plan, (base, weights, arm, chance, *rest) = plan_blocks(state.horizon, task.cset.dim), state
         place = state.rounds % plan.block
-        if place == 0:
+        if place == 0:  # a block starts: draw its batch length from the weights of EXP3
             p = (1 - plan.gamma) * weights.softmax(1) + plan.gamma / len(plan.lengths)
             u = draw.uniform("arm", counter=lambda t: t // plan.block)
             arm = (p.cumsum(1)[:, :-1] <= u[:, None]).sum(1)

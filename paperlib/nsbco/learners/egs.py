@@ -74,6 +74,7 @@ class EGS(FromZero):
         # The same draw as in ``select`` gives the same direction again.
         side, width = self._query(state, task, draw)
         z, i, y, sigma = as_numpy_if_cpu(state.z, state.i, y, task.concavity)
+        # The factor d compensates for estimating one random coordinate only.
         step = z.shape[1] * y / (width * sigma * i)
         moved, i = as_tensors(z + side * step[:, None], i + 1)
         return EGSState(task.inside(moved), i)

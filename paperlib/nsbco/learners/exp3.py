@@ -96,7 +96,7 @@ class Exp3IX:
         """Return p_t, R x K, and eta_t, R, as NumPy arrays on the CPU."""
         losses, t = as_numpy_if_cpu(*state)
         K = losses.shape[1]
-        eta = (math.log(K) / K / t) ** 0.5
+        eta = (math.log(K) / K / t) ** 0.5  # decreasing rates need no horizon
         # Subtracting the least loss avoids an underflow of all weights.
         least = losses.min(1, keepdims=True) if isinstance(t, np.ndarray) else losses.amin(1, True)
         w = eta[:, None] * (least - losses)
@@ -115,5 +115,6 @@ class Exp3IX:
         """Add the loss of the pulled arm, divided by its probability plus g_t. ``arm``: R indices; ``y``: R."""
         p, eta = as_tensors(*self._chances(state))
         here = arm[:, None]
+        # Implicit exploration: adding eta / 2 to the probability bounds the variance of the estimate.
         loss = (1 - y) / 2 / (p.gather(1, here)[:, 0] + eta / 2)
         return Exp3State(state.losses.scatter_add(1, here, loss[:, None]), state.t + 1)

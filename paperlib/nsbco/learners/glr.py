@@ -113,6 +113,7 @@ class GLR(Wrapper):
         """Update Algorithm 2, test after each pair, and restart Algorithm 2 in trials with an alarm. ``feedback``: R."""
         base = self.base.update(state.base, task, action, feedback, draw)
         rounds = state.rounds + 1
+        # The first reward of a pair is only stored; the test needs the pair mean.
         if rounds % 2:
             return state._replace(base=base, up=feedback, rounds=rounds)
         up, y, *epoch = as_numpy_if_cpu(
@@ -157,6 +158,7 @@ class GLR(Wrapper):
         late = (total[:, None] - past) / k
         early = (past - before[:, None]) / rest.clip(min=1)
         N, low, high = (x[:, None] for x in last)
+        # Only the part outside [low, high] cannot be explained by the step of z between the epochs.
         beyond = late - late.clip(low, high)
         ratio = k * rest / n * (late - early) ** 2
         across = k * N / (k + N) * beyond**2
@@ -175,9 +177,10 @@ class GLR(Wrapper):
             old.z, new.z, new.g, old.n, old.delta, new.delta
         )
         sigma, L = as_numpy_if_cpu(task.concavity, task.smoothness)
-        D, d = moved - z, z.shape[1]
+        D, d = moved - z, z.shape[1]  # the step of z, and the dimension
         square = (D * D).sum(1)
         noise = (per_trial_values(self.variance) / n) ** 0.5 / delta
+        # upper bound, with probability 1 - delta, on the norm of d independent Gaussian errors
         error = (d**0.5 + (2 * math.log(1 / self.delta)) ** 0.5) * noise
         off = (error + d**0.5 * (L - sigma) * delta / 4) * square**0.5
         along = (g * D).sum(1)
@@ -186,7 +189,7 @@ class GLR(Wrapper):
         return least, most
 
     def spread(self, state: GLRState) -> tuple[Tensor, Tensor]:
-        """Estimate the variance of a pair mean from successive differences; also return the least v without alarms by outliers. R each.
+        """Return the variance of a pair mean, estimated from successive differences, and the least v without alarms by outliers, R each.
 
         With D_i = P_i - P_{i-1} for pair means P_i, -D_i D_{i-1} has mean v for independent noise. A jump of f changes only one
         difference and therefore adds no bias. The second number is the least v with which no single outlier exceeds the level

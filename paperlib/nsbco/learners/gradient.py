@@ -96,6 +96,7 @@ class FullInformation:
         z, t = state.z, state.rounds + 1
         R, O, _ = z.shape
         sigma = task.concavity[:, None]
+        # the upper bound h(z) on f_t(z) - f_t(x) for each expert
         away = z - x[:, None]
         ahead = (away * g[:, None]).sum(2) - sigma / 2 * away.square().sum(2)
         # upper bound on ||grad h||
@@ -107,6 +108,7 @@ class FullInformation:
         z = tree_take(task, rows).inside(z.flatten(0, 1)).view_as(z)
         # number of block lengths that divide t; these are the lowest orders
         ended = min((t & -t).bit_length(), O - 1)
+        # Experts whose block ends restart at the current point with weight 1.
         fresh = self._mean(z, logs)[:, None].expand(-1, ended, -1)
         z = torch.cat([fresh, z[:, ended:]], 1)
         logs = torch.cat([torch.zeros_like(logs[:, :ended]), logs[:, ended:]], 1)

@@ -48,6 +48,7 @@ def tracking_gain(
         >>> round(slow / fast, 2)  # K is proportional to drift^{-4/5}
         6.31
     """
+    # Setting the derivative of A / sqrt(K) + B K^2 to 0 gives K^{5/2} = A / (4 B).
     A = dim * noise**2 / (8 * concavity * h**2) + concavity * h**2 / 2
     B = 2 * concavity * (dim * drift) ** 2
     return min(LARGEST, max(smoothness / concavity, (A / (4 * B)) ** 0.4))
@@ -150,12 +151,13 @@ class KieferWolfowitz(FiniteDifferences):
         """Estimate one partial derivative every two rounds, and take a step every 2 d rounds. ``y``: R."""
         z, g, up, i, k, y, sigma = as_numpy_if_cpu(*state, y, task.concavity)
         xp = np if isinstance(z, np.ndarray) else torch
+        # Store the first reward of a pair; the second one completes the difference quotient g_j.
         second = (k & 1) == 1
         here = unit(k >> 1, z.shape[1]) & second[:, None]
         slope = (up - y) / (2 * self._width(task, i))
         g, up, k = xp.where(here, slope[:, None], g), xp.where(second, up, y), k + 1
         done = k == 2 * z.shape[1]
-        if any_or_unknown(done):
+        if any_or_unknown(done):  # all d quotients are known: take a step and start iteration i + 1
             step = 1 / (sigma * self._clock(i))
             moved = task.inside(as_tensors(z + g * step[:, None])[0])
             z = xp.where(done[:, None], as_numpy_if_cpu(moved)[0], z)

@@ -107,6 +107,7 @@ class LeastSquares(OwnQueries, ABC):
         """Forget, add the new query, and move the center every 2 d rounds. ``x``: R x d, ``y``: R."""
         v = torch.cat([torch.ones_like(x[:, :1]), x], 1)
         target = y + task.concavity / 2 * x.square().sum(1)
+        # Adding sigma / 2 ||x||^2 to the reward makes its mean linear in v = (1, x).
         gram, moment, past = self.forget(state, v, target)
         gram = add_rank_one(gram, v, torch.ones_like(y))
         moment = torch.addcmul(moment, v, target[:, None])
@@ -115,6 +116,7 @@ class LeastSquares(OwnQueries, ABC):
             ridge = self.ridge * torch.eye(v.shape[1], dtype=v.dtype, device=v.device)
             factor, info = torch.linalg.cholesky_ex(gram + ridge)
             slope = torch.cholesky_solve(moment[:, :, None], factor)[:, 1:, 0]
+            # The slope is sigma theta, and theta is the maximizer of the fit.
             moved = task.inside(slope / task.concavity[:, None])
             # If the sums overflow or cannot be factored, there is no estimate, and the center stays where it is.
             known = (info == 0) & moved.isfinite().all(1)
@@ -172,6 +174,7 @@ class SlidingWindowLeastSquares(LeastSquares):
     ) -> tuple[Tensor, Tensor, Rows | None]:
         """Return the sums without the query made W rounds ago, and the stored queries including the new one."""
         past = state.past.append(torch.cat([v, target[:, None]], 1))
+        # Subtract the query that leaves the window, if there is one; W may differ by trial.
         place = past.n - 1 - state.window.to(torch.int64)
         rows = torch.arange(len(v), device=v.device)
         old = past.view[rows, place.clamp(min=0)]

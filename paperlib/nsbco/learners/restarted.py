@@ -138,6 +138,7 @@ class Restarted(Restarting):
         self, state: RestartedState, task: Task, draw: Draw
     ) -> tuple[Tensor, RestartedState]:
         """Restart the base in trials whose batch is over, and return its action, R x d."""
+        # This is also true in round 0, so that the first batch starts with a restart like all others.
         base, over = state.base, state.rounds % state.length == 0
         if any_or_unknown(over):
             base = tree_where(over, self.base.restart(base, task, None, draw), base)

@@ -77,6 +77,7 @@ class SPSA(FiniteDifferences):
         if any_or_unknown(first):
             d = z.shape[1]
             (coins,) = as_numpy_if_cpu(draw.uniform("explore", d))
+            # a direction with independent random signs; it stays the same for both queries of a pair
             u = xp.where(first, (2 * xp.floor(2 * coins) - 1) / d**0.5, u)
         _, delta = self._settings(task)
         x, u = as_tensors(z + u * ((1 - 2 * k) * delta)[:, None], u)
@@ -89,6 +90,7 @@ class SPSA(FiniteDifferences):
         second = k == 1
         if any_or_unknown(second):
             a, delta = self._settings(task)
+            # Because E[u u^T] = I / d, the factor d makes g an unbiased estimate for quadratic f.
             step = a * z.shape[1] * (up - y) / (2 * delta)
             (moved,) = as_numpy_if_cpu(task.inside(*as_tensors(z + u * step[:, None])))
             z = xp.where(second[:, None], moved, z)

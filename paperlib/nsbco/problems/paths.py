@@ -133,7 +133,14 @@ def on_first_axis(first: np.ndarray, dim: int) -> np.ndarray:
 
 @frozen_dataclass
 class Stationary(Path):
-    """Stationary path: theta = A e_1 in all rounds, V_T = 0."""
+    """Stationary path: theta = A e_1 in all rounds, V_T = 0.
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.nsbco import Stationary
+        >>> Stationary().theta(None, np.arange(3), horizon=3, dim=2, reach=0.5).tolist()
+        [[[0.5, 0.0], [0.5, 0.0], [0.5, 0.0]]]
+    """
 
     def theta(self, part, t, horizon, dim, reach):
         """Return A e_1."""
@@ -206,6 +213,12 @@ class Alternation(Path):
 
     Raises:
         ValueError: ``period`` below 1.
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.nsbco import Alternation
+        >>> Alternation(2).theta(None, np.arange(6), horizon=6, dim=1, reach=0.5)[0, :, 0].tolist()
+        [0.5, 0.5, -0.5, -0.5, 0.5, 0.5]
     """
 
     period: int = fields.whole(64)
@@ -236,6 +249,11 @@ class Level(Stationary):
 
     Raises:
         ValueError: a value out of range.
+
+    Examples:
+        >>> from paperlib.nsbco import Level
+        >>> Level(amplitude=0.25).limits(None).round(2).tolist()
+        [[0.15, 0.65]]
     """
 
     cycles: float = fields.positive(8.0)
@@ -266,6 +284,13 @@ class Rotation(Path):
 
     Raises:
         ValueError: a negative V.
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.nsbco import Rotation
+        >>> quarter = Rotation(np.pi / 4).theta(None, np.array([0, 9]), horizon=10, dim=2, reach=0.5)  # phi = V / A = pi / 2
+        >>> bool(np.allclose(quarter[0], [[0.5, 0.0], [0.0, 0.5]]))
+        True
     """
 
     V: float = fields.number(4.0, least=0.0)
@@ -343,6 +368,12 @@ class Triangle(_Wave):
 
     Raises:
         ValueError: V out of range.
+
+    Examples:
+        >>> from paperlib.nsbco import QuadraticDrift, Triangle
+        >>> problem = QuadraticDrift(Triangle(8.0))
+        >>> problem.variation(problem.part([0], 500), 500).round(6)
+        array([8.])
     """
 
     V: float = fields.positive(8.0)
@@ -380,6 +411,11 @@ class Walk(Path):
 
     Raises:
         ValueError: a step out of range.
+
+    Examples:
+        >>> from paperlib.nsbco import QuadraticDrift, Walk
+        >>> QuadraticDrift(Walk(0.01)).part([0, 1], 100).shape  # one path of 100 rounds per seed
+        (2, 100, 2)
     """
 
     step: float = fields.positive(0.001, most=0.1)

@@ -116,7 +116,7 @@ class QuadraticDrift:
         (low, high), H, A = path.values, self.diagonal, 1 - self.margin
         a = 0.0 if self.noise == "bernoulli" else self.amplitude
         if self.cset == "ball":
-            depth = H.max() / 2 * (1 + A) ** 2
+            depth = H.max() / 2 * (1 + A) ** 2  # ||x - theta|| is at most 1 + A
         else:
             reach = np.full(self.dim, 0.0 if path.axis else A)
             reach[0] = A
@@ -223,14 +223,17 @@ class QuadraticDrift:
     def respond(
         self, instance: DriftInstance, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
-        """Return the feedback at the points ``action``, R x d: y_t, R, or the gradient of f_t, R x d; and the regret f*_t - f_t(x_t), R."""
+        """Return the feedback at the points ``action``, R x d, and the regret f*_t - f_t(x_t), R.
+
+        The feedback is y_t, R, or with ``wants="gradient"`` the gradient of f_t, R x d.
+        """
         check_in("wants", wants, ("reward", "gradient"))
         x, H, theta, best = as_numpy_if_cpu(
             action, instance.curvature, self.theta(instance, t), self.best(instance, t)
         )
         away = x - theta
         pull = H * away
-        gap = dot(pull, away) / 2
+        gap = dot(pull, away) / 2  # f*_t - f_t(x_t), because f is quadratic
         if wants == "gradient":
             return as_tensors(-pull, gap)
         f, (u,) = best - gap, as_numpy_if_cpu(draw.uniform("reward"))

@@ -176,7 +176,10 @@ def weak_printed(s: Setting, horizon: float) -> Weak:
 
 
 def largest_epoch_count(s: Setting, t: Any) -> Any:
-    """Return S = 2 + ln(max(1, t / (2 d N_0))) / (4 ln(1 / q)), an upper bound on ``s.epochs(t)`` (E6). ``t``: a number or an array."""
+    """Return S = 2 + ln(max(1, t / (2 d N_0))) / (4 ln(1 / q)), an upper bound on ``s.epochs(t)`` (E6).
+
+    ``t``: a number or an array.
+    """
     full = np.maximum(1.0, np.asarray(t, float) / (2 * s.dim * s.first))
     return 2 + np.log(full) / (4 * math.log(1 / s.q))
 
@@ -232,6 +235,7 @@ def deviation(s: Setting, horizon: float, t: Any, drift: Any) -> np.ndarray:
     """
     t, drift = np.broadcast_arrays(np.asarray(t, float), np.asarray(drift, float))
     H, l = s.curvature or s.smoothness, s.logarithm(horizon)
+    # noise, drift, and a difference that the last round cuts in half; the loop adds the regret of each epoch
     total = 2 * s.noise * np.sqrt(t * l) + t * drift + (s.slope or s.smoothness) * s.width(0)
     D = np.full(t.shape, s.diameter if s.start is None else s.start)
     before = epoch = 0
@@ -246,7 +250,10 @@ def deviation(s: Setting, horizon: float, t: Any, drift: Any) -> np.ndarray:
 
 
 def bonus_numeric(s: Setting, horizon: float) -> float:
-    """Return the numeric b_0, the largest ``deviation`` / sqrt(t) on a logarithmic grid with Delta = 1 / sqrt(t); B_0 bounds it from above."""
+    """Return the numeric b_0, the largest ``deviation`` / sqrt(t) on a logarithmic grid with Delta = 1 / sqrt(t).
+
+    B_0 of ``bonus_corrected`` is an upper bound on it.
+    """
     t = np.unique(np.round(np.logspace(0, math.log10(horizon), GRID)))
     return float((deviation(s, horizon, t, t**-0.5) / np.sqrt(t)).max())
 
