@@ -47,7 +47,7 @@ class FullInformation:
     Examples:
         >>> from paperlib.nsbco import FullInformation, QuadraticDrift, Rotation, StaticBaseline
         >>> from paperlib.play import play
-        >>> run = lambda learner: play(learner, QuadraticDrift(Rotation(2.0)), 100, 2)["regret"][:, -1].mean()
+        >>> run = lambda learner: play(learner, QuadraticDrift(Rotation(1.0)), 40, 1)["regret"][:, -1].mean()
         >>> bool(run(FullInformation()) < 0.2 * run(StaticBaseline()))
         True
     """

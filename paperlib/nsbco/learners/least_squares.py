@@ -135,7 +135,7 @@ class DiscountedLeastSquares(LeastSquares):
     Examples:
         >>> from paperlib.nsbco import DiscountedLeastSquares, QuadraticDrift, Rotation, StaticBaseline
         >>> from paperlib.play import play
-        >>> run = lambda learner: play(learner, QuadraticDrift(Rotation(2.0)), 200, 2)["regret"][:, -1].mean()
+        >>> run = lambda learner: play(learner, QuadraticDrift(Rotation(1.0)), 120, 2)["regret"][:, -1].mean()
         >>> bool(run(DiscountedLeastSquares(16)) < 0.8 * run(StaticBaseline()))
         True
     """
@@ -162,7 +162,7 @@ class SlidingWindowLeastSquares(LeastSquares):
     Examples:
         >>> from paperlib.nsbco import QuadraticDrift, Rotation, SlidingWindowLeastSquares, StaticBaseline
         >>> from paperlib.play import play
-        >>> run = lambda learner: play(learner, QuadraticDrift(Rotation(2.0)), 200, 2)["regret"][:, -1].mean()
+        >>> run = lambda learner: play(learner, QuadraticDrift(Rotation(1.0)), 120, 2)["regret"][:, -1].mean()
         >>> bool(run(SlidingWindowLeastSquares(16)) < 0.5 * run(StaticBaseline()))
         True
     """
