@@ -138,6 +138,13 @@ def box(lower: Any, upper: Any) -> Domain:
 class Optimizer(shared.SequentialOptimizer):
     """Maximize a strongly concave objective whose maximizer moves, on a ball or a box.
 
+    ::
+
+        user = Optimizer(ball([0.0, 0.0], 2.0), concavity=0.25, smoothness=0.5, noise=0.06)
+        for _ in range(2000):
+            user.tell(f(user.ask()))
+        user.center
+
     ``ask`` returns a point near ``center``, the current estimate of the maximizer. The offset from the center is the
     exploration, therefore evaluate the point itself. After ``fail``, ``ask`` returns the same point again; with "master"
     it may return another. The same seed and rewards give the same points. The guide to choosing a learner compares the
@@ -160,9 +167,9 @@ class Optimizer(shared.SequentialOptimizer):
             direction.
             "discounted" is discounted least squares with a window of 64 rewards, for abrupt changes and drift; among boxes
             it accepts those with equal sides only.
-            "master" is the paper's algorithm and the only policy with a theorem, whose constants are too large for use.
-            Each of its threads starts at the center of the previous one (our addition), so that ``center`` is the best
-            estimate.
+            "master" is the paper's algorithm with calibrated constants. Only this algorithm has a theorem, but the theorem's
+            constants are too large for use. Each thread starts at the center of the previous one (our addition), so that
+            ``center`` is the best estimate.
         y_range: (least, largest) possible reward; rewards are mapped from this interval to [-1, 1].
         margin: c_0 in (0, 1). The maximizer always is in the domain scaled by 1 - c_0 around its center, and the Optimizer's
             center stays in this set. If the maximizer is outside this set, regret is linear in the number of rounds. A smaller

@@ -92,7 +92,7 @@ def test_master_restarts_after_a_jump():
 
 
 def test_the_example_of_the_docstring():
-    """The code of the documentation runs as printed."""
+    """The first code block of the docstring runs as printed."""
     example = textwrap.dedent(inspect.getdoc(Optimizer).split("\n\n")[2])
     names = {"ball": ball, "Optimizer": Optimizer, "f": objective(np.array([0.6, -0.5]))}
     exec(example, names)

@@ -51,9 +51,7 @@ class Setting:
     slope: float | None = None  # bound on ||grad f_t||; None: L (E17)
     curvature: float | None = None  # largest eigenvalue of a Hessian; None: L (E17)
     start: float | None = None  # bound on ||z_0 - x*_1||; None: B_X
-    quadratic: bool = (
-        False  # whether third derivatives are 0, and therefore also the bias of differences
-    )
+    quadratic: bool = False  # whether third derivatives, and the bias of differences, are 0
 
     def __post_init__(self):
         if not self.concavity < self.smoothness:
