@@ -152,7 +152,7 @@ CELLS += [(segments, 17) for segments in (3, 4, 9, 33, 65)]
 
 @pytest.mark.parametrize("segments, power", CELLS)
 def test_changes_at_the_papers_sizes_are_on_none_of_them(segments, power):
-    """With the seeds and sizes of the paper profile no change is on an eighth of T, and from 2^13 rounds on none is at the start of a block."""
+    """With the paper profile no change is on an eighth of T, and from 2^13 rounds on none is at the start of a block."""
     T, points = 2**power, change_points(segments, 2**power, range(2000, 2020))
     assert not np.isin(points, T * np.arange(1, 8) // 8).any()
     assert power < 13 or not anatomy.dyadic(points, T).any()

@@ -488,7 +488,7 @@ def test_an_alarm_comes_soon_after_a_change_and_only_then():
 
 @frozen_dataclass
 class Once(Path):
-    """Problem with theta = A e_1. In trial i, from round ``first`` + i on, theta = ``after`` A e_1 and the value is ``rise`` higher."""
+    """Problem with theta = A e_1; in trial i from round ``first`` + i on, theta = ``after`` A e_1 and the value is ``rise`` higher."""
 
     first: int
     after: float = -1.0
@@ -533,7 +533,7 @@ def test_a_change_at_any_offset_within_an_epoch_is_found(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("dim", [1, 2, 5])
 def test_nothing_is_restarted_where_nothing_changes(dim):
-    """There are also no false alarms at the ends of four epochs, which move the center: delta = 0.05 per epoch, and the bound is loose."""
+    """The steps of the center at four epoch ends cause no false alarms: delta = 0.05 per epoch, and the bound is loose."""
     trace = play(GLR(), QuadraticDrift(dim=dim), 4096, 200)
     assert (trace["report.restarts"] > 0).mean() <= 0.05
 

@@ -1,4 +1,4 @@
-"""Tests of statistics of stationary runs, of the printed N_0, of Remark 3.2, and of stationary regret on sequences computed by hand."""
+"""Tests of stationary runs, of the printed N_0, of Remark 3.2, and of stationary regret on sequences computed by hand."""
 
 import math
 
@@ -110,7 +110,10 @@ def test_told_the_truth_nothing_changes():
 
 
 def test_the_best_fixed_point_by_hand():
-    """The best fixed point is 0 (fast), with regret 1/8 per round, or e_1 / 4 (slow), with regret 1/32 in three quarters of the rounds and 9/32 in the rest."""
+    """The best fixed points are 0 for the fast sequence and e_1 / 4 for the slow one.
+
+    Their regret is 1/8 per round, and 1/32 per round in three quarters of the rounds and 9/32 in the rest.
+    """
     T, (fast, slow) = 256, stationary.SEQUENCES.values()
     assert stationary.in_hindsight(fast(T), T) == pytest.approx(T / 8)
     assert stationary.in_hindsight(slow(T), T) == pytest.approx(T * (0.75 / 32 + 0.25 * 9 / 32))

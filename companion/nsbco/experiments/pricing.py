@@ -53,7 +53,8 @@ TABLED = (
 def rivals(*names: str) -> dict[str, Learner]:
     """Return the learners of the figures by name, with settings for the prices.
 
-    The settings are the noise variance of GLR and the width of the two trackers. The constants are h = 1/4, N_0 = 1, b_0 = 2, A_1 = 1 and A_2 = 3 (log2 T + 1). The finite differences have steps of 1 / sigma.
+    The settings are the noise variance of GLR and the width of the two trackers. The constants are h = 1/4,
+    N_0 = 1, b_0 = 2, A_1 = 1 and A_2 = 3 (log2 T + 1). The finite differences have steps of 1 / sigma.
     """
     own = {
         "KWtrack": KieferWolfowitz(100.0, h=WIDTH),

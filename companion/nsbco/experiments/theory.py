@@ -162,8 +162,9 @@ def proved(trace: Trace, horizon: int) -> dict[str, Check]:
 
 
 def counterexamples() -> dict[str, Check]:
-    """Check property 2 of Lemma 4.1 on two counterexamples to the printed rho (E13): one point without noise, and all regret at the end.
+    """Check property 2 of Lemma 4.1 on two counterexamples to the printed rho (E13).
 
+    In the first X is one point and there is no noise. In the second all regret is at the end.
     The checks named "printed" have the printed e in r-bar as well.
     """
     t = np.arange(1, 10**4 + 1)

@@ -35,7 +35,7 @@ def regret_bound(arms: int, horizon: float) -> tuple[float, float]:
 
     Args:
         arms: K >= 2.
-        horizon: T.
+        horizon: number of rounds T.
 
     Raises:
         ValueError: fewer than two arms, or a horizon out of range.

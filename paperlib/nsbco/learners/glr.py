@@ -189,7 +189,7 @@ class GLR(Wrapper):
         return least, most
 
     def spread(self, state: GLRState) -> tuple[Tensor, Tensor]:
-        """Return the variance of a pair mean, estimated from successive differences, and the least v without alarms by outliers, R each.
+        """Return the variance of a pair mean, estimated by successive differences, and the least v without alarms by outliers, R each.
 
         With D_i = P_i - P_{i-1} for pair means P_i, -D_i D_{i-1} has mean v for independent noise. A jump of f changes only one
         difference and therefore adds no bias. The second number is the least v with which no single outlier exceeds the level

@@ -39,7 +39,7 @@ class StationaryToWeak(Wrapper):
         base: any policy. Inside ``Multiscale``, its state must consist of tensors with R rows.
         a: >= 0, see above.
         c: >= 0, see above.
-        horizon: T. It is a field because ``Multiscale`` passes no horizon to its base.
+        horizon: number of rounds T. It is a field because ``Multiscale`` passes no horizon to its base.
 
     Raises:
         ValueError: a value out of range, or a base that is not a learner.
