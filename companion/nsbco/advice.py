@@ -1,6 +1,6 @@
-"""The guide to choosing a learner, docs/guides/choosing.md: its paragraph on MASTER.
+"""Paragraph on MASTER for the guide to choosing a learner, docs/guides/choosing.md.
 
-``pages.readme.choosing`` puts there what ``advice`` returns; every number is part of a claim's verdict or is computed here.
+``pages.readme.choosing`` inserts the result of ``advice``. Every number is part of a claim's verdict or is computed here.
 """
 
 from collections.abc import Mapping
@@ -9,15 +9,15 @@ from paperlib.nsbco.theory.constants import reference
 
 from .proofs.schedule import WEAK, first_of_any
 
-# learners by the short names of the claims' words
+# code of the learners, by their short names in the claims' texts
 NAMES = {"KWtrack": "`KieferWolfowitz(100.0)`", "D-LS": "`DiscountedLeastSquares(64)`"}
 
-GAIN = 100.0  # of the tracker in the figures
-DIM = 20  # dimensions of the example
+GAIN = 100.0  # gain of the tracker in the figures
+DIM = 20  # number of dimensions in the example
 
 
 def advice(claims: Mapping[str, dict]) -> str:
-    """A paragraph of Markdown. ``claims``: of the paper profile by id, with their statistics; one without is passed over."""
+    """Return a paragraph of Markdown. ``claims``: claims of the paper profile by id; a claim without a statistic is skipped."""
     known = {id.removeprefix("nsbco."): claim for id, claim in claims.items()}
     said = lambda id: known.get(id, {}).get("statistic")
     printed, corrected = first_of_any(WEAK["printed"]), first_of_any(WEAK["corrected"])

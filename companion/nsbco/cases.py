@@ -1,4 +1,4 @@
-"""Learners and problems that the contract tests and the bench run."""
+"""Learners and problems for the contract tests and the benchmark."""
 
 import math
 
@@ -19,7 +19,7 @@ from paperlib.nsbco.learners.spsa import SPSA
 from paperlib.nsbco.problems.paths import Abrupt, Alternation, Rotation, Walk
 from paperlib.nsbco.problems.quadratic import GridDrift, QuadraticDrift
 
-# Cases that the bench leaves out, and why.
+# Cases that the benchmark omits, with the reason.
 UNMEASURED = {
     "MASTER, printed": "MASTER with other constants",
     "MASTER, box": "MASTER over a box",

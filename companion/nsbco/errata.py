@@ -1,10 +1,10 @@
-"""What is wrong, loose or open in the paper's text, and what this package does about it.
+"""Errors, imprecise statements and open points in the paper's text, and their treatment in this package.
 
-``ERRATA`` has one line each; where numbers show the point, ``function`` returns them. Numbers of runs with noise are not
-here: they stand in the notebooks.
+``ERRATA`` has one entry per erratum. If numbers illustrate it, its ``function`` returns them. Numbers from runs with noise are in the
+notebooks.
 E1 changes the algorithm, E3 to E9 the constant of Lemma 3.1, E10 the order in d, E13 the rate of Lemma 4.1.
-Source: Wang (2025); what is said of Wei & Luo (2021) and of Schmidt, Le Roux & Bach (2011) is from general knowledge.
-Letters as in ``theory.constants``.
+Source: Wang (2025); statements about Wei & Luo (2021) and Schmidt, Le Roux & Bach (2011) are from general knowledge.
+Letters: as in ``theory.constants``.
 """
 
 import math
@@ -22,7 +22,7 @@ from .proofs.ascent import noise_free_regret, printed_first
 
 
 def e1() -> dict[str, float]:
-    """A query of the printed N_0 from z = (c_0, 0): outside the unit ball. From which c_0 on it is inside, and the N_0 that always is."""
+    """Return the norm of a query with the printed N_0 from z = (1 - c_0, 0), outside the unit ball, the least c_0 with a query inside, and the corrected N_0."""
     margin, n = 0.5, printed_first(0.5)
     reach = lambda c: printed_first(c) ** -0.25 - c
     grid = np.linspace(0.05, 0.999, 20_000)
@@ -41,16 +41,17 @@ def e1() -> dict[str, float]:
 
 
 def e2() -> dict[str, float]:
-    """Rounds of a coordinate in the first batch, N_0 = (1 / c_0)^4: of the algorithm, 2 n_0, and of the proof's set, ceil((1 - gamma)^0 N_0)."""
+    """Return the rounds per coordinate of the first batch for N_0 = (1 / c_0)^4: 2 n_0 in the algorithm, ceil((1 - gamma)^0 N_0) in the proof's set."""
     n = Setting(2, margin=0.5).first
     return {"2 n_0": 2 * n, "ceil(N_0)": n}
 
 
 def e3() -> dict[str, float]:
-    """P(|mean| > threshold) of T = 1e4 answers +1 or -1 for a coin, by the binomial law, with Hoeffding's bound and what is claimed, T^-2."""
+    """Return P(|mean| > threshold) for T = 1e4 Bernoulli rewards +-1, from the binomial distribution, with Hoeffding's bound and the claimed T^-2."""
     T, found = 10**4, {}
     for name, e in (("printed", reduction.off_printed(T, T)), ("corrected", reduction.off(T, T))):
-        above = math.floor(T * (1 + float(e)) / 2)  # heads that are not above the threshold
+        # the largest number of +1 with a mean that is not above the threshold
+        above = math.floor(T * (1 + float(e)) / 2)
         found[f"threshold, {name}"] = float(e)
         found[f"probability, {name}"] = float(2 * binom.sf(above, T, 0.5))
         found[f"Hoeffding, {name}"] = 2 * math.exp(-T * float(e) ** 2 / 2)
@@ -58,7 +59,7 @@ def e3() -> dict[str, float]:
 
 
 def e4() -> dict[str, float]:
-    """Eq. (9) with L = 1/2 and l = 1; (1 - gamma) (n_1 / N_0)^{1/4} with N_0 = 1, which is to be at most 1; what the sum of errors lacks."""
+    """Return both sides of Eq. (9) for L = 1/2 and l = 1; (1 - gamma) (n_1 / N_0)^{1/4} for N_0 = 1, claimed to be at most 1; and the missing factor of the sum of errors."""
     s, L = Setting(1, 1.0, 0.05, margin=0.5, h=0.5), 0.5
     return {
         "2 sqrt(l) + L": 2 + L,
@@ -70,13 +71,13 @@ def e4() -> dict[str, float]:
 
 
 def e5() -> dict[str, float]:
-    """f(x*) - f(z) with Hessian -diag(sigma, L), sigma = 1, L = 2, and z - x* = e_2, and the printed bound on it."""
+    """Return f(x*) - f(z) for Hessian -diag(sigma, L), sigma = 1, L = 2 and z - x* = e_2, with the printed and the corrected bound."""
     H, away = np.diag([1.0, 2.0]), np.array([0.0, 1.0])
     return {"gap": float(away @ H @ away / 2), "printed": H[0, 0] / 2, "corrected": H[1, 1] / 2}
 
 
 def e6() -> dict[str, float]:
-    """Completed epochs at T = 1e6, d = 2, N_0 = 16, against ln T / (1 - gamma); kappa_0 at sigma = .02 against half of the corrected bonus."""
+    """Return the completed epochs at T = 1e6, d = 2, N_0 = 16 and the claimed ln T / (1 - gamma); and kappa_0 at sigma = 0.02 and half of the corrected bonus."""
     horizon, found = 10**6, {}
     for gamma in (0.05, 0.01, 0.005):
         s = literal(concavity=2.0 * gamma)
@@ -91,7 +92,7 @@ def e6() -> dict[str, float]:
 
 
 def e7() -> dict[str, float]:
-    """min(2 d n, t) / sqrt(n) over sqrt(d min(2 d n, t)), to be at most 1; (2 B^2 + 14 s^2) s against 16 B^2 s^3 for B_X = 1/2, s = 2."""
+    """Return min(2 d n, t) / sqrt(n) over sqrt(d min(2 d n, t)), claimed to be at most 1; and (2 B^2 + 14 s^2) s with its claimed bound 16 B^2 s^3 for B_X = 1/2, s = 2."""
     d, n, diameter, epochs = 2, 16, 0.5, 2
     return {
         "sqrt of what is dropped": 2 * d * n / math.sqrt(n) / math.sqrt(d * 2 * d * n),
@@ -101,7 +102,7 @@ def e7() -> dict[str, float]:
 
 
 def e8() -> dict[str, float]:
-    """|f(x + delta) - f(x) - delta f'(x)| of a parabola with curvature L = 1/2, and the printed bound L^2 delta^2 / 2."""
+    """Return |f(x + delta) - f(x) - delta f'(x)| for a parabola with curvature L = 1/2, with the printed bound L^2 delta^2 / 2 and the corrected one."""
     L, delta = 0.5, 0.5
     f = lambda x: -L * x**2 / 2
     error = abs(f(1 + delta) - f(1) + delta * L)
@@ -109,9 +110,9 @@ def e8() -> dict[str, float]:
 
 
 def e9() -> dict[str, float]:
-    """sqrt(T) times the bounds on property 2 at T = 1e6, d = 2: the printed chain, what is claimed, and one-sided from (21) and from a proved b_0.
+    """Return sqrt(T) times the bounds on property 2 at T = 1e6, d = 2: the printed chain, the claim, and one-sided from (21) and from a proved b_0.
 
-    The chain: 2 kappa_0 and twice 3 kappa_0 + 1, since sum 1 / sqrt(tau) is close to 2 sqrt(t).
+    The chain adds 2 kappa_0 and twice 3 kappa_0 + 1, because sum 1 / sqrt(tau) is close to 2 sqrt(t).
     """
     s, horizon = literal(), 10**6
     k, l = sum(theory.kappa_0(s, horizon)), s.logarithm(horizon)
@@ -127,7 +128,7 @@ def e9() -> dict[str, float]:
 
 
 def e10() -> dict[str, float]:
-    """C_1 at T = 1e6, d = 2 with the printed constants and either power of lambda, and their powers of d; Delta' = lambda Delta has lambda V."""
+    """Return C_1 at T = 1e6, d = 2 with the printed constants and both powers of lambda, and the powers of d; Delta' = lambda Delta has variation lambda V."""
     weak, found = theory.weak_printed(literal(), 10**6), {}
     for name, power in (("printed", theory.PRINTED), ("corrected", theory.CORRECTED)):
         found[f"C_1, {name}"] = theory.theorem_3_4(weak, power).C1
@@ -139,24 +140,24 @@ def e10() -> dict[str, float]:
 
 
 def e11() -> dict[str, float]:
-    """The factor of rho-hat at T = 1e6, as printed and with the logarithm of T / delta, delta = 1 / T, that Wei & Luo's has besides."""
+    """Return the factor of rho-hat at T = 1e6, as printed and with the additional logarithm of T / delta, delta = 1 / T, of Wei & Luo."""
     T = 10**6
     printed = 6 * (math.log2(T) + 1)
     return {"printed": printed, "with ln(T / delta)": printed * math.log(T**2)}
 
 
 def e12() -> dict[str, float]:
-    """r-bar after two rounds without noise, theta = (1/2), b_0 = 2: above 1, which no f exceeds."""
+    """Return r-bar after two rounds without noise for theta = (1/2), b_0 = 2; it is above 1, although no f exceeds 1."""
     regret = noise_free_regret(reference(1), [0.5], 2)
     bar = 0.5 - regret[-1] / 2 + 2 / math.sqrt(2)
     return {"r-bar": float(bar), "clipped": min(1.0, float(bar)), "f*": 0.5}
 
 
 def e13() -> dict[str, float]:
-    """Property 2 of Lemma 4.1 with the printed rho: without regret and noise, and with all regret in the last rounds.
+    """Return two counterexamples to property 2 of Lemma 4.1 with the printed rho: no regret and no noise, and all regret in the last rounds.
 
-    "fails below": share of rounds in which it fails where X is one point; then the left side for rt = 20 / sqrt(t), T = 1e4
-    and a regret of 1 in each of the last 2000 rounds, beside the printed and the corrected rho, with either e.
+    "fails below" is the fraction of rounds with a violation if X is one point. The other numbers are for rt = 20 / sqrt(t), T = 1e4
+    and a regret of 1 in each of the last 2000 rounds: the left side, and the printed and the corrected rho, with both versions of e.
     """
     found = {}
     for T in (10**4, 10**5):
@@ -180,7 +181,7 @@ def e13() -> dict[str, float]:
 
 
 def e14() -> dict[str, float]:
-    """Both orders at T = 2^20, V = 4."""
+    """Return both orders at T = 2^20, V = 4."""
     V, T = 4.0, 2**20
     return {
         "V^{2/3} T^{1/3}": V ** (2 / 3) * T ** (1 / 3),
@@ -189,15 +190,16 @@ def e14() -> dict[str, float]:
 
 
 def e15() -> dict[str, float]:
-    """Three rounds with r-bar = 1, .6, .5 and y = .4: the mean of r-bar - y as printed, with the last r-bar, and by round."""
+    """Return the mean of r-bar - y over three rounds with r-bar = 1, 0.6, 0.5 and y = 0.4: as printed, with the last r-bar, and with each round's r-bar."""
     bar, y = np.array([1.0, 0.6, 0.5]), 0.4
     return {"printed": float(bar[-1] - y), "corrected": float((bar - y).mean())}
 
 
 def e16() -> dict[str, float]:
-    """Algorithm 2 with L = B_X = ln T and sigma = c_0 = 1 / ln T where f = -||x - theta||^2 / 2: growth of epochs, N_0 and regret a round, without noise.
+    """Return growth of epochs, N_0 and regret per round of Algorithm 2 with L = B_X = ln T and sigma = c_0 = 1 / ln T, without noise.
 
-    Never moving costs ||theta||^2 / 2 a round, theta = (1/2, 0). With N_0 corrected (E1), and as printed.
+    The objective is f = -||x - theta||^2 / 2 with theta = (1/2, 0). A static point has regret ||theta||^2 / 2 per round. The numbers
+    are for the corrected N_0 (E1) and for the printed one.
     """
     found = {"never moving": 0.5**2 / 2}
     for power in (14, 17, 20):
@@ -208,7 +210,7 @@ def e16() -> dict[str, float]:
             while played < T:
                 length = math.ceil(s.q ** (-4 * epoch) * first - 1e-9)
                 rounds = min(2 * s.dim * length, T - played)
-                # Hessian -I and step 1 / L: distances shrink by 1 - 1 / L, not by the q that sets lengths
+                # With Hessian -I and step 1 / L, distances shrink by 1 - 1 / L, and not by the q of the epoch lengths.
                 away = 0.5 * (1 - 1 / x) ** epoch
                 regret += rounds / 2 * (away**2 + length**-0.5)
                 played, epoch = played + rounds, epoch + 1
@@ -218,25 +220,25 @@ def e16() -> dict[str, float]:
 
 
 def e17() -> dict[str, float]:
-    """Gradients and Hessian of -||x - theta||^2 / 2 on the unit ball, ||theta|| = 1/2: the L that both need, and gamma with it, which is one over the largest distance."""
+    """Return the largest gradient and Hessian of -||x - theta||^2 / 2 on the unit ball for ||theta|| = 1/2, and gamma for the L that bounds both: one over the largest distance."""
     slope = 1.5
     return {"largest Hessian": 1.0, "largest gradient": slope, "gamma": 1 / slope}
 
 
 def e18() -> dict[str, float]:
-    """n_1 / N_0 = (1 - gamma)^-4 as gamma goes to 1."""
+    """Return n_1 / N_0 = (1 - gamma)^-4 as gamma goes to 1."""
     return {f"gamma={g:g}": (1 - g) ** -4 for g in (0.5, 0.9, 0.99, 0.999)}
 
 
 def e19() -> dict[str, float]:
-    """c_1 and c_2 of C(t) = t rho(t) with the printed rho at T = 1e6, d = 2, and the constants of Lemma 2.2 that they give."""
+    """Return c_1 and c_2 of C(t) = t rho(t) with the printed rho at T = 1e6, d = 2, and the resulting constants of Lemma 2.2."""
     c1 = 6 * sum(theory.kappa_0(literal(), 10**6))
     found = theory.lemma_2_2(c1, 0.0, c1)
     return {"c_1": c1, "c_2": 0.0, "C_1": found.C1, "C_2": found.C2}
 
 
 def e20() -> dict[str, float]:
-    """Rounds of the first three batches in the paper's units, d = 2, and those that a sum from s = 1 counts."""
+    """Return the rounds of the first three batches in the paper's units, d = 2, and the rounds counted by a sum from s = 1."""
     s = literal()
     rounds = [2 * s.dim * s.length(epoch) for epoch in range(3)]
     return {

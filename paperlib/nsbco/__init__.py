@@ -1,4 +1,4 @@
-"""Non-stationary bandit convex optimization: adapting to drift without knowing it.
+"""Non-stationary bandit convex optimization: adapt to drift whose amount is unknown.
 
 Source: Wang, "On Adaptivity in Non-stationary Stochastic Optimization With Bandit Feedback" (2025).
 """

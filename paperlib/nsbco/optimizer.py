@@ -1,4 +1,4 @@
-"""Ask/tell for an objective of your own that drifts, on a ball or a box in your coordinates: one noisy value per round."""
+"""Ask/tell optimizer for a drifting objective on a ball or a box in your own coordinates: one noisy value per round."""
 
 import math
 from typing import Any, NamedTuple
@@ -32,30 +32,31 @@ from .model.task import Task
 
 POLICIES = ("glr", "track", "discounted", "master")
 SETS = {"ball": Ball, "box": Box}
-WIDEST = 0.25  # h, where the noise is not known to be small
-NOISES = (1e-8, 1e12)  # least and largest, in units of half of y_range; below, rounding decides
-CROSSING = 2000  # rounds in which the maximizer crosses the domain, where neither drift nor horizon is given
-NOISY = 2.0  # times the declared variance, from which on the noise explains restarts
-NEAR = 0.95  # of the edge's distance, from which on a center counts as at the edge
-EDGE = 100  # rounds per dimension with the center at the edge before the warning
-WARNED = -1  # in the place of their count after it
-NARROWEST = 1e-9  # least half width over the center's size
+WIDEST = 0.25  # largest width h, used unless the noise is known to be small
+# least and largest noise, in units of half of y_range; below the least, rounding errors dominate
+NOISES = (1e-8, 1e12)
+CROSSING = 2000  # rounds in which the maximizer is assumed to cross the domain if neither drift nor horizon is given
+NOISY = 2.0  # ratio of observed to declared variance above which the noise explains the restarts
+NEAR = 0.95  # fraction of the distance to the edge from which on a center counts as at the edge
+EDGE = 100  # rounds per dimension that the center is at the edge before the warning is raised
+WARNED = -1  # replaces the count of those rounds once the warning was raised
+NARROWEST = 1e-9  # least ratio of a half width to the size of the center
 
 
 class Domain(NamedTuple):
-    """{center + scale u} with u in the unit ball or the box [-1, 1]^d."""
+    """The set {center + scale u} with u in the unit ball or in the box [-1, 1]^d; see ``ball`` and ``box``."""
 
     kind: str  # "ball" or "box"
     center: np.ndarray  # d
-    scale: np.ndarray  # d, of a ball its radius in every place
+    scale: np.ndarray  # d; for a ball, every entry is its radius
 
     def native(self, u: np.ndarray) -> np.ndarray:
-        """From unit coordinates to the user's."""
+        """Map unit coordinates to the user's coordinates, both with d as last axis."""
         return self.center + self.scale * u
 
 
 def _check_scale(name: str, value: Any, center: np.ndarray, scale: np.ndarray) -> None:
-    """Raise ValueError for half widths that are out of range, or so small beside the center that points could not differ."""
+    """Raise ValueError for half widths that are out of range, or too small relative to the center to tell points apart."""
     if not ((scale >= SMALLEST) & (scale <= LARGEST)).all():
         raise_invalid(name, value, f"numbers from {SMALLEST:g} to {LARGEST:g}")
     if not (scale >= NARROWEST * abs(center)).all():
@@ -65,10 +66,10 @@ def _check_scale(name: str, value: Any, center: np.ndarray, scale: np.ndarray) -
 
 
 def copy_checked(domain: "Domain") -> "Domain":
-    """A copy.
+    """Return a copy of a domain after a check of its numbers.
 
     Raises:
-        ValueError: a center or scale out of range, or a ball of several radii.
+        ValueError: a center or scale out of range, or a ball with several radii.
     """
     center, scale = _vector("domain.center", domain.center), _vector("domain.scale", domain.scale)
     if len(center) != len(scale) or (domain.kind == "ball" and (scale != scale[0]).any()):
@@ -80,6 +81,7 @@ def copy_checked(domain: "Domain") -> "Domain":
 
 
 def _vector(name: str, value: Any) -> np.ndarray:
+    """Return ``value`` as a checked array of one or more numbers, d."""
     found = check_array(name, value)
     if found.ndim != 1 or not found.size or not (abs(found) <= LARGEST).all():
         raise_invalid(name, value, f"one or more numbers up to {LARGEST:g} in size, in a list")
@@ -87,7 +89,7 @@ def _vector(name: str, value: Any) -> np.ndarray:
 
 
 def ball(center: Any, radius: float = 1.0) -> Domain:
-    """The ball about a point.
+    """Return the ball of a given radius around a point.
 
     Args:
         center: d numbers.
@@ -95,6 +97,11 @@ def ball(center: Any, radius: float = 1.0) -> Domain:
 
     Raises:
         ValueError: a value out of range.
+
+    Examples:
+        >>> from paperlib.nsbco import ball
+        >>> ball([1.0, 2.0], 0.5).scale
+        array([0.5, 0.5])
     """
     middle, size = _vector("center", center), check_array("radius", radius)
     if size.ndim:
@@ -104,27 +111,32 @@ def ball(center: Any, radius: float = 1.0) -> Domain:
 
 
 def box(lower: Any, upper: Any) -> Domain:
-    """All points between two corners.
+    """Return the box of all points between two corners.
 
     Args:
         lower, upper: d numbers each.
 
     Raises:
-        ValueError: corners of unlike lengths, or not one below the other.
+        ValueError: corners with different numbers of coordinates, or a ``lower`` that is not below ``upper``.
+
+    Examples:
+        >>> from paperlib.nsbco import box
+        >>> box([0.0, -1.0], [1.0, 3.0]).center
+        array([0.5, 1. ])
     """
     low, high = _vector("lower", lower), _vector("upper", upper)
     if len(low) != len(high) or not (low < high).all():
         raise_invalid("upper", upper, f"{len(low)} numbers above lower={low.tolist()}")
     center, scale = (low + high) / 2, (high - low) / 2
     _check_scale("upper", upper, center, scale)
-    for _ in range(4):  # rounding may not lead out
+    for _ in range(4):  # rounding must not put a corner of the unit box outside the user's box
         outside = (center + scale > high) | (center - scale < low)
         scale = np.where(outside, np.nextafter(scale, 0.0), scale)
     return Domain("box", center, scale)
 
 
 class Optimizer(shared.SequentialOptimizer):
-    """Maximizes a strongly concave objective whose maximizer moves, on a ball or a box.
+    """Maximize a strongly concave objective whose maximizer moves, on a ball or a box.
 
     ::
 
@@ -133,8 +145,10 @@ class Optimizer(shared.SequentialOptimizer):
             user.tell(f(user.ask()))
         user.center
 
-    Points asked for lie about ``center``, which explores: play them. After ``fail`` the same point is asked for again, by
-    "master" perhaps another. The same seed and answers give the same points. Which policy to take the guide to choosing a learner says, from the gallery of paths.
+    ``ask`` returns a point near ``center``, the current estimate of the maximizer. The offset from the center is the
+    exploration, therefore evaluate the point itself. After ``fail``, ``ask`` returns the same point again; with "master"
+    it may return another. The same seed and rewards give the same points. The guide to choosing a learner compares the
+    policies on a gallery of paths.
 
     No policy can be better than a fixed point before its center has moved. The center of "glr" and "master" moves first
     after 2 d n_0 rounds and then after each epoch of 2 d n_s rounds, where n_s grows by (1 - sigma / L)^-4 from epoch to
@@ -143,35 +157,48 @@ class Optimizer(shared.SequentialOptimizer):
 
     Args:
         domain: ``ball(center, radius)`` or ``box(lower, upper)``.
-        concavity: sigma > 0, least curvature of the objective in any direction, in its units over
-            those of the domain, squared. "discounted" takes it for that of all directions.
-        smoothness: L > sigma, its largest curvature, in the same units.
-        noise: > 0, about the standard deviation of an answer, in its own units.
-        policy: "glr", restarts where what is heard has changed (abrupt changes); "track", steps of
-            constant size for the speed ``drift`` (slow drift where curvatures differ by direction);
-            "discounted", least squares that forget (abrupt changes and drift, with a
-            window of 64 answers; on a box of equal sides only); "master", the paper's, for which alone there is a theorem, of
-            constants that nobody can use. Its threads begin where the one before stood (ours), so
-            that ``center`` is the best known.
-        y_range: (least, largest) answer that can come; they are mapped to [-1, 1].
-        margin: c_0 in (0, 1), how deep inside the maximizer always lies, in parts of the domain: the center stays
-            within 1 - c_0 of it. If the maximizer lies farther out, regret is linear in the rounds. A smaller margin makes
-            the first epoch of "glr" and "master" longer, n_0 = ceil((h / c_0)^4) with h = 1/4 or less. The Optimizer warns
-            once the rounds with the center within 5 % of the edge that the margin allows exceed twice the others by 100 d.
-        horizon: rounds, if known; "master" has thresholds for it, "track" a default for ``drift``.
-        seed: of the schedule of "master"; the others draw nothing.
-        learner: another learner of this package in place of the policy's, such as ``calibrate``
-            returns.
-        device: where the learner computes: "cuda", "cuda:N" or a ``torch.device``; None: the CPU. What is asked and
-            told stays numpy's and Python's.
-        drift: > 0, how far the maximizer moves per round, as a fraction of the domain's radius or half side; "track" alone
-            uses it, for its gain (``tracking_gain``). None: 2 over the horizon, once across the domain; without a horizon
-            0.001, once across in 2,000 rounds.
+        concavity: sigma > 0, the least curvature of the objective in any direction, in units of the objective per squared
+            unit of the domain. "discounted" assumes this curvature in all directions.
+        smoothness: L > sigma, the largest curvature, in the same units.
+        noise: > 0, the approximate standard deviation of a reward, in the units of the objective.
+        policy: one of four.
+            "glr" restarts when the reward distribution has changed, for abrupt changes.
+            "track" takes steps of constant size chosen for the speed ``drift``, for slow drift where curvatures differ by
+            direction.
+            "discounted" is discounted least squares with a window of 64 rewards, for abrupt changes and drift; among boxes
+            it accepts those with equal sides only.
+            "master" is the paper's algorithm with calibrated constants. Only this algorithm has a theorem, but the theorem's
+            constants are too large for use. Each thread starts at the center of the previous one (our addition), so that
+            ``center`` is the best estimate.
+        y_range: (least, largest) possible reward; rewards are mapped from this interval to [-1, 1].
+        margin: c_0 in (0, 1). The maximizer always is in the domain scaled by 1 - c_0 around its center, and the Optimizer's
+            center stays in this set. If the maximizer is outside this set, regret is linear in the number of rounds. A smaller
+            margin makes the first epoch of "glr" and "master" longer, n_0 = ceil((h / c_0)^4) with h = 1/4 or less. The
+            Optimizer warns once the rounds with the center within 5 % of the edge of this set exceed twice the other rounds
+            by 100 d.
+        horizon: number of rounds, if known. "master" uses it in its thresholds, "track" in the default for ``drift``.
+        seed: seed of the random schedule of "master"; the other policies are deterministic.
+        learner: another learner of this package in place of the policy's learner, for example one built by ``calibrate``.
+        device: device of the learner's computations: "cuda", "cuda:N" or a ``torch.device``; None: the CPU. ``ask`` and
+            ``tell`` use NumPy arrays and Python numbers on every device.
+        drift: > 0, distance that the maximizer moves per round, as a fraction of the domain's radius or half side. Only
+            "track" uses it, for its gain (``tracking_gain``). None: 2 divided by the horizon, which crosses the domain once;
+            without a horizon 0.001, which crosses it once in 2,000 rounds.
 
     Raises:
-        ValueError: a value out of range, gamma = sigma / L, after the box's sides are made equal,
-            not in (0, 1), least squares on a box of unequal sides, or a learner that hears no rewards
-            or stands nowhere.
+        ValueError: a value out of range; gamma = sigma / L not in (0, 1) after the sides of the box are rescaled to equal
+            length; least squares on a box with unequal sides; or a learner that does not learn from rewards or has no
+            current point.
+
+    Examples:
+        >>> from paperlib.nsbco import Optimizer, ball
+        >>> user = Optimizer(ball([0.0, 0.0], 2.0), concavity=0.25, smoothness=0.5, noise=0.06, policy="discounted")
+        >>> best = [[0.8, -0.4]] * 20 + [[-0.8, 0.4]] * 200  # the maximizer jumps once
+        >>> for theta in best:
+        ...     x = user.ask()
+        ...     user.tell(0.5 - 0.125 * ((x - theta) ** 2).sum())
+        >>> bool(user.center[0] < -0.6)  # the center has followed
+        True
     """
 
     def __init__(
@@ -222,10 +249,12 @@ class Optimizer(shared.SequentialOptimizer):
             )
         one = lambda x: torch.tensor(float(x), dtype=torch.float64)
         cset = SETS[domain.kind].of(len(domain.center))
-        cset = cset._replace(R=cset.R[0], D=cset.D[0])  # AskTell leads it with the trial
+        # AskTell adds the leading axis of trials itself
+        cset = cset._replace(R=cset.R[0], D=cset.D[0])
         task = Task(cset, one(margin), one(L), one(sigma), one(0.0))
         own, self._is_given = learner, learner is not None
         if learner is None:
+            # The unit domain is 2 wide, therefore this default speed crosses it once.
             speed = 2 / (horizon or CROSSING) if drift is None else drift
             own = policy_learner(policy, task, noise / half, speed)
         if getattr(own, "wants", "reward") != "reward":
@@ -250,7 +279,7 @@ class Optimizer(shared.SequentialOptimizer):
         return self._domain.native(point)
 
     def observe(self, actions: Any, feedback: Any) -> None:
-        """Not defined: every policy learns of its own points only.
+        """Raise an error: every policy learns only from rewards at the points that it asked for.
 
         Raises:
             ValueError: always.
@@ -267,21 +296,21 @@ class Optimizer(shared.SequentialOptimizer):
         super()._check_entry(now, action, self._unit(names[1], y), names)
 
     def _unit(self, name: str, y: Any, where: str = "") -> float:
-        """The answer in [-1, 1].
+        """Return the reward mapped from ``y_range`` to [-1, 1].
 
         Raises:
-            ValueError: no number within ``y_range``.
+            ValueError: a reward that is not a number within ``y_range``.
         """
         (low, high), found = self.y_range, real_number(name, y)
-        if not low <= found <= high:  # nan is in none
+        if not low <= found <= high:  # nan fails every comparison
             allowed = f"a number in y_range=({low:g}, {high:g})"
             raise ValueError(f"{name}={short_repr(y)}{where}; allowed: {allowed}")
         return min(1.0, max(-1.0, (2 * found - low - high) / (high - low)))
 
     def _edged(self, now: TrialState) -> TrialState:
-        """Warn once where the rounds with the center near the edge of X^o(c_0), within 5 %, exceed twice the others by 100 d.
+        """Warn once when the rounds with the center within 5 % of the edge of X^o(c_0) exceed twice the others by 100 d.
 
-        A noisy center leaves the edge now and then, also where the maximizer lies beyond it.
+        The other rounds are counted because a noisy center leaves the edge occasionally, even if the maximizer is beyond it.
         """
         if now.edge == WARNED:
             return now
@@ -318,10 +347,13 @@ class Optimizer(shared.SequentialOptimizer):
         )
 
     def rounds_before_step(self, step: int = 1) -> int:
-        """Rounds before the center can move for the first time, or a later one, without a restart.
+        """Return the number of rounds before the center can make its first or a later step, if there is no restart.
+
+        Args:
+            step: which step, counted from 1.
 
         Raises:
-            ValueError: ``step`` below 1, or so large that it comes after 2^63 rounds or more; a learner that does not define it.
+            ValueError: ``step`` below 1, or so large that it comes after 2^63 rounds or more; a learner without this method.
         """
         step = check_integer("step", step)
         if (learner := self._stepping()) is None:
@@ -329,7 +361,7 @@ class Optimizer(shared.SequentialOptimizer):
         return int(learner.rounds_before_step(self.context, step))
 
     def _stepping(self) -> Any:
-        """Return the learner, or the one that it wraps, that says when it steps; None if none does."""
+        """Return the learner, or the first learner it wraps, that has ``rounds_before_step``; None if there is no such learner."""
         learner = self.learner
         while not hasattr(learner, "rounds_before_step") and hasattr(learner, "base"):
             learner = learner.base
@@ -337,12 +369,12 @@ class Optimizer(shared.SequentialOptimizer):
 
     @property
     def center(self) -> np.ndarray:
-        """The present estimate of the maximizer, about which it explores, d numbers."""
+        """Current estimate of the maximizer, around which the policy explores, d numbers."""
         return self._domain.native(to_numpy(_stand(self.state)[0]))
 
     @property
     def restarts(self) -> list[int]:
-        """Rounds heard when it began anew, the first 64; of policies that never do, none."""
+        """Numbers of observed rounds at the first 64 restarts; an empty list for policies that never restart."""
         if not hasattr(self.state, "log"):
             return []
         count, log = int(self.state.restarts[0]), self.state.log[0]
@@ -360,6 +392,7 @@ class Optimizer(shared.SequentialOptimizer):
 
 
 def _interval(y_range: Any) -> tuple[float, float]:
+    """Return ``y_range`` as two checked numbers, the least reward first."""
     allowed = f"two numbers up to {LARGEST:g} in size, the least answer first"
     given = y_range.tolist() if isinstance(y_range, np.ndarray | Tensor) else y_range
     ends = check_array("y_range", given) if isinstance(given, tuple | list) else np.zeros(0)
@@ -372,7 +405,7 @@ def _interval(y_range: Any) -> tuple[float, float]:
 
 
 def _curvature(name: str, value: float, scale: float, half: float) -> float:
-    """A curvature where the domain has unit size and answers lie in [-1, 1]."""
+    """Return a curvature in the learner's units, where the domain has unit size and rewards are in [-1, 1]."""
     found = value * scale**2 / half
     if not SMALLEST <= found <= LARGEST:
         unit = f"with this domain and y_range it is {found:g} in units of the learner's"
@@ -381,7 +414,10 @@ def _curvature(name: str, value: float, scale: float, half: float) -> float:
 
 
 def _stand(state: Any) -> Any:
-    """Where a learner stands, 1 x d: z or center, its own or the innermost base's; None: nowhere."""
+    """Return the current point of a learner, 1 x d, or None if it has no point.
+
+    The point is z or center of its state, or of the first base state that has one.
+    """
     while state is not None and not (hasattr(state, "z") or hasattr(state, "center")):
         state = getattr(state, "base", None)
     return getattr(state, "z", getattr(state, "center", None))
@@ -392,14 +428,14 @@ def policy_learner(policy: str, task: Task, noise: float, drift: float) -> Any:
 
     Args:
         policy: one of ``POLICIES``.
-        task: of the one trial.
+        task: the task of the single trial.
         noise: standard deviation of a reward.
-        drift: distance per round that the maximizer moves.
+        drift: distance that the maximizer moves per round.
     """
     sigma, L = float(task.concavity), float(task.smoothness)
-    h = min(math.sqrt(noise), WIDEST)  # widths near the fourth root of the variance do best
+    h = min(math.sqrt(noise), WIDEST)  # widths near the fourth root of the variance work best
     base = GradientAscent(h)
-    ridge = 1e-3 * h * h  # small beside the queries' spread
+    ridge = 1e-3 * h * h  # small compared with the squared spacing of the queries
     return {
         "glr": lambda: GLR(base, noise**2 / 2),
         "track": lambda: KieferWolfowitz(

@@ -1,10 +1,10 @@
-"""What the figures and the theory need of a run, as probes for ``play``.
+"""Probes for ``play`` that record the internal quantities needed by the figures and the theory.
 
-A state is read by field names: those of Algorithm 2 (z, r, t) below any learner around it, those of ``Multiscale`` (active,
-live, n, played, least, excess, heard, log) at its top. "Before" is the state that chose the round's point, so that z is the
-center that was played from, and ``live_windows`` holds the windows that cover the round; tests come after the answer, so that what
-they compare is made of both states.
-A probe that holds a learner takes one whose settings are numbers.
+Probes read a state by its field names. The fields of Algorithm 2 (z, r, t) are in the innermost state; the fields of
+``Multiscale`` (active, live, n, played, least, excess, heard, log) are in the outermost one. "Before" is the state that chose the
+round's point. Therefore z is the center of the query, and ``live_windows`` returns the windows that cover the round. The tests are
+run after the reward is observed, therefore their statistics combine both states.
+A probe with a learner needs one whose hyper-parameters are numbers, not per-trial tensors.
 Shapes: R trials, d dimensions, O orders m = 0, 1, ... of windows of 2^m rounds.
 """
 
@@ -19,30 +19,30 @@ from torch import Tensor
 from ..core.linalg import as_numpy_if_cpu, as_tensors
 from ..core.rounds import Probe, Round, StateField, innermost_state
 
-# What was played ---------------------------------------------------------------------------------------------
+# Queries -----------------------------------------------------------------------------------------------------
 
 
-# z, from which the round's query was made, R x d; of a ``Multiscale`` the active thread's
+# z, the center of the round's query, R x d; for ``Multiscale``, the center of the active thread
 center = StateField("z", "before")
 
 
 def distance_outside(seen: Round) -> Tensor:
-    """Distance of the query from X and of the center from X^o(c_0), R x 2: 0 but for rounding."""
+    """Return the distances of the query from X and of the center from X^o(c_0), R x 2: 0 up to rounding."""
     task, z = seen.context, innermost_state(seen.before).z
     distance = lambda x, inside: torch.linalg.vector_norm(x - inside, dim=1)
     x = seen.action
     return torch.stack([distance(x, task.cset.project(x, 1.0)), distance(z, task.inside(z))], 1)
 
 
-# What a learner believes -------------------------------------------------------------------------------------
+# Optimistic estimates ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Optimistic:
-    """r-bar_t, R: the estimate of the best value, after the round's answer, of the thread that played.
+    """r-bar_t, R: the active thread's optimistic estimate of the best value, after the round's reward.
 
     Attributes:
-        learner: the one that is played, with ``optimistic``.
+        learner: the learner of the run, with a method ``optimistic``.
     """
 
     learner: Any
@@ -53,13 +53,13 @@ class Optimistic:
 
 @dataclass(frozen=True)
 class Shortfall:
-    """sqrt(t) (f*_t - mean of the answers so far) of Algorithm 2 alone, R.
+    """sqrt(t) (f*_t - mean of the rewards so far) in a run of Algorithm 2 alone, R.
 
-    r-bar_t with a bonus of b_0 is at least f*_t exactly while this is at most b_0; as ``Probe(Shortfall(problem), "max")`` it says
-    so of all rounds at once.
+    r-bar_t with bonus b_0 is at least f*_t if and only if this number is at most b_0. For example,
+    ``Probe(Shortfall(problem), "max")`` records the smallest b_0 with which this is true in all rounds.
 
     Attributes:
-        problem: the one that is played.
+        problem: the problem of the run.
     """
 
     problem: Any
@@ -74,12 +74,12 @@ class Shortfall:
 
 
 def active_order(seen: Round) -> Tensor:
-    """Order of the window whose thread plays, R."""
+    """Return the order of the window whose thread plays, R."""
     return seen.before.active
 
 
 def live_windows(seen: Round) -> Tensor:
-    """Whether the window of order m that covers the round is scheduled, R x O."""
+    """Return whether the window of order m that covers the round is scheduled, R x O bool."""
     return seen.before.live
 
 
@@ -88,15 +88,17 @@ def live_windows(seen: Round) -> Tensor:
 
 @dataclass(frozen=True)
 class TestStatistics:
-    """What the tests compare, R x (3 + O): r-bar_t, U_t, the largest A_2 and for every order the largest A_1 with which a test fails.
+    """Statistics of the tests, R x (3 + O): r-bar_t, U_t, the largest A_2 and for every order the largest A_1 with which a test fails.
 
-    U_t is the least r-bar of the block, this round's among them, also where the round ends in a restart. Test 2's statistic is
-    sqrt(t') times the mean of r-bar - y over the block's t' rounds. Test 1's is sqrt(2^m) (mean over the window - U_t) for the
-    scheduled windows that end in this round, -inf for others. As ``Probe(..., "max")`` on a run without tests both say of all
-    thresholds at once which have no false alarm, because until the first restart they do not change the points that are played.
+    U_t is the least r-bar of the block including this round, even if the round ends in a restart. The statistic of Test 2 is
+    sqrt(t') times the mean of r-bar - y over the block's t' rounds. The statistic of Test 1 is sqrt(2^m) (mean over the
+    window - U_t) for the scheduled windows that end in this round, and -inf for other windows.
+
+    The thresholds do not change the queries before the first restart. Therefore one run without tests, recorded with
+    ``Probe(..., "max")``, shows for all thresholds whether they cause a false alarm.
 
     Attributes:
-        learner: the ``Multiscale`` that is played.
+        learner: the ``Multiscale`` of the run.
     """
 
     learner: Any
@@ -111,7 +113,7 @@ class TestStatistics:
         m = np.arange(live.shape[1]) if xp is np else torch.arange(live.shape[1]).to(played)
         rounds = played + 1  # t'
         least = least.clip(max=bar)
-        # + 0.0: in the sums' type, for of whole numbers torch takes a root in float32
+        # "+ 0.0 * y" casts to the type of the sums, because torch computes roots of integers in float32
         second = (excess + bar - y) / (rounds + 0.0 * y) ** 0.5
         length = (1 << m) + 0.0 * y[:1]
         mean = ((heard + y)[:, None] - opened) / length
@@ -122,7 +124,7 @@ class TestStatistics:
 
 
 def restarts(seen: Round) -> Tensor:
-    """How many restarts there were, this round's among them, R."""
+    """Return the number of restarts up to and including this round, R."""
     return seen.after.restarts
 
 
@@ -130,5 +132,5 @@ def _log(seen: Round) -> Tensor:
     return seen.after.log
 
 
-# the first 64 restarts, R x 64 x 3: rounds heard, test 1 or 2, and 1 + the order of Test 1's window, 0 for Test 2
+# the first 64 restarts, R x 64 x 3: observed rounds, test 1 or 2, and 1 + the order of Test 1's window (0 for Test 2)
 LOG = Probe(_log, "final")

@@ -221,7 +221,15 @@ def test_settings_of_small_kinds_are_computed_with_in_float64():
 
 CHECKS = {
     f"check_{kind}"
-    for kind in ("number", "positive", "nonnegative", "probability", "integer", "size", "coordinates")
+    for kind in (
+        "number",
+        "positive",
+        "nonnegative",
+        "probability",
+        "integer",
+        "size",
+        "coordinates",
+    )
 }
 CHECKS |= {"check_open_interval"}
 # space.py converts to Python numbers itself, because files identify its dataclasses by their ``repr``.
@@ -277,6 +285,8 @@ def test_a_check_whose_result_is_dropped_is_found():
     code = f"{known}def f(c):\n    {{}}check_positive('c', c)\n    return c**2"
     assert list(dropped(ast.parse(code.format("")))) == ["f: check_positive('c', c)"]
     assert list(dropped(ast.parse(code.format("c = ")))) == []
-    code = f"{known}@{{}}\nclass A:\n    def __post_init__(self):\n        check_positive('c', self.c)"
+    code = (
+        f"{known}@{{}}\nclass A:\n    def __post_init__(self):\n        check_positive('c', self.c)"
+    )
     assert list(unfrozen(ast.parse(code.format("dataclass(frozen=True)")))) == ["A"]
     assert list(unfrozen(ast.parse(code.format("frozen_dataclass")))) == []

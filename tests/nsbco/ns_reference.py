@@ -1,6 +1,6 @@
-"""Algorithms 1 and 2 round by round in plain numpy, written from the paper and from Wei & Luo: one trial, no batching.
+"""Reference of Algorithms 1 and 2 in plain NumPy, written from the paper and from Wei & Luo: one trial, round by round.
 
-What is drawn is ``streams.uniform`` at the counters that the specification of the schedule gives.
+The random numbers are ``streams.uniform`` at the counters that the specification of the schedule defines.
 """
 
 import math
@@ -57,7 +57,7 @@ def coin(seed, start, m):
 
 
 def scheduled(seed, tn, n, least=0, coin=coin):
-    """The windows of a block: (order, start, end), both ends within."""
+    """Return the windows of a block: (order, start, end), both ends included."""
     found = []
     for m in range(n, -1, -1):
         for z in range(2 ** (n - m)):
@@ -68,7 +68,7 @@ def scheduled(seed, tn, n, least=0, coin=coin):
 
 
 def multiscale(new, play, T, seed, A1=math.inf, A2=math.inf, least=0, warm=False, coin=coin):
-    """Algorithm 1. ``new(z0)``: a thread; ``play(t, x)``: what is heard. Returns what each round was, and the restarts."""
+    """Run Algorithm 1 and return a record of each round, and the restarts. ``new(z0)``: a new thread; ``play(t, x)``: the reward."""
     t, n, tn, rounds, restarts, last = 0, 0, 0, [], [], None
     while t < T:
         windows = scheduled(seed, tn, n, least, coin)

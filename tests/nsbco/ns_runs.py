@@ -1,4 +1,4 @@
-"""Runs made by hand, for tests of what is read off them."""
+"""Hand-made runs for tests of their statistics."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from paperlib.core.trace import Trace
 
 
 def run(values, **final):
-    """A run that ended with these regrets, one a trial; ``report_restarts=...`` is its "report.restarts"."""
+    """Return a run with these final regrets, one per trial; ``report_restarts=...`` sets its "report.restarts"."""
     values = np.asarray(values, float)
     final = {name.replace("_", "."): np.asarray(x) for name, x in final.items()}
     trials = list(range(len(values)))

@@ -1,4 +1,4 @@
-"""Algorithm 2 and the schedule in a few lines of numpy, apart from the package, with switches that break them."""
+"""Algorithm 2 and its schedule in a few lines of NumPy, independent of the package, with options that introduce errors."""
 
 import math
 from typing import NamedTuple
@@ -11,7 +11,7 @@ class Run(NamedTuple):
     y: np.ndarray  # R x T
     f: np.ndarray  # R x T, f_t(x_t)
     z: np.ndarray  # R x (E + 1) x d
-    g: np.ndarray  # R x E x d, as the learner has them
+    g: np.ndarray  # R x E x d, the learner's estimates
     slopes: np.ndarray  # R x E x d, gradients of f_1 at its centers
     rbar: np.ndarray  # R x T
     best: float
@@ -42,9 +42,10 @@ def ascend(
     start=0.0,
     seed=0,
 ):
-    """f = best - curvature ||x - offset e_1||^2 / 2 on the unit ball, y = f + noise (2 u - 1).
+    """Simulate Algorithm 2 on f = best - curvature ||x - offset e_1||^2 / 2 on the unit ball with y = f + noise (2 u - 1).
 
-    z_0 = start e_1. Broken by ``early`` (rounds that r-bar lags), ``sign`` and ``factor`` of estimates, ``power`` of widths and ``growth`` of lengths.
+    The start is z_0 = start e_1. Errors are introduced by ``early`` (number of rounds that r-bar lags), ``sign`` and ``factor`` of
+    the estimates, ``power`` of the widths, and ``growth`` of the lengths.
     """
     rng, q = np.random.default_rng(seed), 1 - sigma / L
     star = offset * np.eye(d)[0]
@@ -82,7 +83,7 @@ def ascend(
 
 
 def schedule(R, T, power=0.5, highest=False, seed=0):
-    """Active orders R x T and scheduled windows R x T x O of a run without restarts; p_m = 2^{-power (n - m)}."""
+    """Return active orders, R x T, and scheduled windows, R x T x O, of a run without restarts; p_m = 2^{-power (n - m)}."""
     rng, O = np.random.default_rng(seed), T.bit_length()
     live = np.zeros((R, T, O), bool)
     for n in range((T + 1).bit_length()):

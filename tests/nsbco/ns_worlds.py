@@ -1,4 +1,4 @@
-"""Small worlds for tests of learners, written from section 1.1 of the specification, apart from the package's problems."""
+"""Small problems for tests of learners, written from section 1.1 of the specification, independent of the package's problems."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from paperlib.nsbco.model.task import Task
 
 
 def changes(horizon, segments, environment):
-    """Where theta flips: gaps of at least T / (2 S) rounds."""
+    """Return the rounds in which theta changes sign, with gaps of at least T / (2 S) rounds."""
     share = np.random.default_rng(environment).dirichlet(np.ones(segments))
     gaps = horizon / (2 * segments) + horizon / 2 * share
     return np.floor(np.cumsum(gaps)[:-1]).astype(int)
@@ -19,16 +19,16 @@ def changes(horizon, segments, environment):
 
 class Line(NamedTuple):
     task: Task
-    at: torch.Tensor  # R x (S - 1) or 1 x (S - 1), rounds at which theta flips
+    at: torch.Tensor  # R x (S - 1) or 1 x (S - 1), rounds in which theta changes sign
     horizon: int
 
 
 @dataclass(frozen=True)
 class Flips:
-    """f_t(x) = 1/2 - sigma / 2 ||x - theta_t||^2 with theta_t = +-A e_1, A = 1 - c_0, flipped at S - 1 places; uniform noise.
+    """f_t(x) = 1/2 - sigma / 2 ||x - theta_t||^2 with theta_t = +-A e_1, A = 1 - c_0, and S - 1 sign changes; uniform noise.
 
-    ``environment``: seed of the places; None: the trial's own. ``at``: the places themselves. ``V``: what the task says of the
-    variation, by seed. ``turn``: theta rotates with that variation instead. ``rows``: every number has a row a trial.
+    ``environment``: seed of the change points; None: the trial's seed. ``at``: the change points. ``V``: variation in the task, by
+    seed. ``turn``: theta rotates with this variation instead. ``rows``: every number of the task has one row per trial.
     """
 
     d: int = 2

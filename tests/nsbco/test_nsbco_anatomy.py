@@ -1,4 +1,4 @@
-"""The schedule as it is drawn, what a run shows, and where changes may not fall."""
+"""Tests of the figures of MASTER's anatomy: the schedule, the quantities of a run, and the placement of changes."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def test_shares_of_many_schedules_are_the_formulas():
     assert found.mean(0) == pytest.approx(expected_shares(8), abs=0.01)
     assert (
         np.abs(found.mean(0) - expected_shares(8)[::-1]).max() > 0.03
-    )  # those of another block are not
+    )  # windows of another block are not
 
 
 def test_spells_cover_a_block():
@@ -128,10 +128,10 @@ def test_a_table_is_drawn():
     found = anatomy.heat_panel(axes[0, 0], {0.5: {1.0: 3.0, 2.0: 4.0}, 2.0: {1.0: 5.0, 2.0: 7.0}})
     assert found["values"].tolist() == [[3.0, 4.0], [5.0, 7.0]]
     assert [text.get_text() for text in axes[0, 0].texts] == ["3.00", "4.00", "5.00", "7.00"]
-    anatomy.heat_panel(axes[0, 0], {1.0: {1.0: 0.0}})  # nothing but zeros
+    anatomy.heat_panel(axes[0, 0], {1.0: {1.0: 0.0}})  # all values are zero
 
 
-# ---- where changes may not fall -----------------------------------------------------------------------------
+# ---- placement of changes -----------------------------------------------------------------------------------
 
 
 def test_dyadic_fractions_and_first_rounds_of_blocks_are_flagged():
@@ -152,7 +152,7 @@ CELLS += [(segments, 17) for segments in (3, 4, 9, 33, 65)]
 
 @pytest.mark.parametrize("segments, power", CELLS)
 def test_changes_at_the_papers_sizes_are_on_none_of_them(segments, power):
-    """The seeds and sizes of the paper profile: never on an eighth of T; and none where a block begins, from 2^13 rounds on."""
+    """With the paper profile no change is on an eighth of T, and from 2^13 rounds on none is at the start of a block."""
     T, points = 2**power, change_points(segments, 2**power, range(2000, 2020))
     assert not np.isin(points, T * np.arange(1, 8) // 8).any()
     assert power < 13 or not anatomy.dyadic(points, T).any()

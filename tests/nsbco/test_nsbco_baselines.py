@@ -1,7 +1,7 @@
-"""Baselines: the specification's numbers, and each against a reference of one trial, round by round in plain numpy.
+"""Tests of the baselines: expected numbers, and a comparison with references of one trial in plain NumPy.
 
-The references are written from section 3 of the specification; what is drawn is ``streams.uniform`` at its counters. A
-policy is a generator: it yields points and is sent answers.
+The references are written from section 3 of the specification, and their random numbers are ``streams.uniform`` at its counters. A
+policy is a generator: it yields points and receives rewards.
 """
 
 import math
@@ -61,12 +61,12 @@ A6 = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", A6)
 def test_regret_of_a_regression_run(name):
-    """Acceptance A6: T = 8192, S = 3, environment 0, run 0; all printed digits."""
+    """Acceptance test A6 with T = 8192, S = 3, environment 0, run 0, to all given digits."""
     learner, regret = A6[name]
     log = {"log": Probe(lambda seen: seen.after.log.double(), "final")} if name == "GLR" else {}
     trace = play(learner, Flips(2, 3, 0), 8192, 1, 0, probes=log)
     assert trace["regret"][0, -1] == pytest.approx(regret, rel=0, abs=5.1e-9)
-    if name == "GLR":  # changes at 2985 and 6779
+    if name == "GLR":  # the changes are at 2985 and 6779
         assert trace["log"][0, :3].tolist() == [2988, 6782, 0] and trace["report.restarts"] == 2
     if name == "rA2":
         assert trace["report.batch"] == 256
@@ -83,19 +83,19 @@ def test_regret_of_a_regression_run(name):
     ],
 )
 def test_regret_of_the_trackers(learner, instance, regret):
-    """Section 00.5: T = 2^14, d = 2, S = 5 or V = 4, means over trials from 1000 on."""
+    """Section 00.5 of the specification: T = 2^14, d = 2, S = 5 or V = 4, means over trials with seeds from 1000 on."""
     trace = play(learner, Flips(2, 5, None, **instance), 1 << 14, 8, 1000)
     assert round(trace["regret"][:, -1].mean()) == regret
 
 
 def test_batches():
-    """Acceptance A4, and what there is beside it."""
+    """Acceptance test A4, and further batch lengths."""
     V = tensor(4, 8, 0, 1e-9, 1e9)
     assert batch_length(V, 1 << 18).tolist() == [1626, 1024, 1 << 18, 1 << 18, 1]
     assert batch_length(tensor(2.0), 8192).tolist() == [256]
     by_trial = batch_length(tensor(8.0), 1 << 18, tensor(1.0, 8.0, 0.125))
     assert by_trial.tolist() == [1024, 256, 4096] and by_trial.dtype == torch.int64
-    noisy = tensor(8 * (1 - 1e-12))  # the guard
+    noisy = tensor(8 * (1 - 1e-12))  # the guard absorbs this rounding error
     assert batch_length(noisy, 1 << 18).tolist() == [1024]
 
 
@@ -108,7 +108,7 @@ def test_lengths_of_the_bandit_over_bandits():
 
 
 def test_numbers_of_the_reduction():
-    """T10: K = 5, T = 2^14."""
+    """Numbers of T10 for K = 5, T = 2^14."""
     T = 1 << 14
     weak = StationaryToWeak(Exp3IX(), *regret_bound(5, T), T)
     assert weak.rt(1.0) == pytest.approx(204.61665511, abs=5e-9)
@@ -117,7 +117,7 @@ def test_numbers_of_the_reduction():
     assert 2 * weak.rt(float(T)) + 3 * weak.e(float(T)) / 2 == pytest.approx(2.64945166, abs=5e-9)
     np.testing.assert_allclose(weak.rho(np.array([1, T])), [weak.rho(1), weak.rho(T)])
     t = np.arange(1, T + 1)
-    root = StationaryToWeak(Exp3IX(), 3.0, 0.0, T)  # with rt = a / sqrt(t) alone
+    root = StationaryToWeak(Exp3IX(), 3.0, 0.0, T)  # rt = a / sqrt(t) only
     assert (root.rho(t) <= 3 * root.rt(1.0 * t) + 5 * root.e(1.0 * t)).all()
 
 
@@ -125,7 +125,7 @@ def test_numbers_of_the_reduction():
 
 
 class World:
-    """One trial: what a reference is told (d, c0, L, sigma, V, T), and the round."""
+    """One trial: the inputs of a reference (d, c0, L, sigma, V, T), and the round."""
 
     def __init__(self, rng):
         self.d, self.S, self.T = (
@@ -160,7 +160,7 @@ class World:
 
 
 def ascent(w, h=0.25, heard=lambda up, um: False, ended=lambda *epoch: None):
-    """Algorithm 2; ``heard`` receives each pair and may end it all, ``ended`` receives each epoch and its step."""
+    """Algorithm 2; ``heard`` receives each pair and may stop the run, ``ended`` receives each epoch and its step."""
     z, N0, s = np.zeros(w.d), math.ceil((h / w.c0) ** 4 - 1e-9), 0
     size = lambda s: math.ceil((1 - w.sigma / w.L) ** (-4 * s) * N0 - 1e-9)
     while True:
@@ -207,7 +207,7 @@ def spsa(w, K=None):
     delta = min(w.c0, 0.25 * K**-0.25)
     while True:
         signs = np.array([1 if w.u(2, w.d * w.t + j) >= 0.5 else -1 for j in range(w.d)])
-        c = delta / math.sqrt(w.d)  # Spall's
+        c = delta / math.sqrt(w.d)  # c in Spall's notation
         up = yield z + c * signs
         um = yield z - c * signs
         z = w.inside(z + (up - um) / (2 * c * signs) / (w.sigma * K))
@@ -279,7 +279,7 @@ def glr(w, v, delta=0.05):
             while True:
                 x = run.send(None if x is None else y)
                 y = yield x
-        except StopIteration:  # an alarm
+        except StopIteration:  # the test raised an alarm
             pass
 
 
@@ -301,7 +301,7 @@ def least_squares(w, W, discount):
 
 
 def full_information(w):
-    """An expert is [point, sum of what it is ahead, rounds of its block so far, length]."""
+    """Reference of ``FullInformation``; an expert is [point, weighted lead over the learner, rounds in its block, block length]."""
     experts = [[np.zeros(w.d), 0.0, 0, 2**m] for m in range(int(w.T).bit_length() + 1)]
     B = 2 * math.sqrt(w.d) if w.box else 2.0
     alpha, t = w.sigma / (w.L + w.sigma * (1 - w.c0) * B) ** 2, 0
@@ -326,7 +326,7 @@ def full_information(w):
 
 
 def single(w, policy, seed, gradient=False):
-    """Points that one trial plays, T x d."""
+    """Return the points of one trial, T x d."""
     w.seed, places = seed, changes(w.T, w.S, seed)
     run, played, y = policy(w), [], None
     for t in range(w.T):
@@ -368,7 +368,7 @@ REFERENCES = {
 @pytest.mark.parametrize("settings", range(4))
 @pytest.mark.parametrize("name", REFERENCES)
 def test_plays_as_its_reference(name, settings):
-    """Random dimension, set, horizon, constants, changes; V_T is 0 in one trial of three."""
+    """Return a random dimension, set, horizon, constants and changes; V_T is 0 in one of three trials."""
     learner, policy = REFERENCES[name]
     w = World(np.random.default_rng(settings))
     log = {"log": Probe(lambda seen: seen.after.log.double(), "final")} if "GLR" in name else {}
@@ -382,7 +382,7 @@ def test_plays_as_its_reference(name, settings):
 
 
 def test_references_restart():
-    """The random settings reach what they are to show."""
+    """The random settings cover the intended cases."""
     counts = []
     for settings in range(4):
         w = World(np.random.default_rng(settings))
@@ -409,7 +409,7 @@ def test_exp3_ix_plays_as_its_reference(seed):
         losses[arm] += (1 - y) / 2 / (p[arm] + eta / 2)
 
 
-# ---- alone, batched, by trial -----------------------------------------------------------------------------
+# ---- single and batched trials ----------------------------------------------------------------------------
 
 WORLD = Flips(2, 3, None, V=(0.0, 2.0, 20.0))
 BATCHED = {name: (learner, WORLD) for name, (learner, _) in REFERENCES.items()} | {
@@ -429,7 +429,7 @@ BATCHED = {name: (learner, WORLD) for name, (learner, _) in REFERENCES.items()} 
 
 @pytest.mark.parametrize("name", BATCHED)
 def test_alone_equals_batched(name):
-    """Also where the numbers of the task have a row a trial."""
+    """Also if the numbers of the task have one row per trial."""
     learner, problem = BATCHED[name]
     batch = play(learner, problem, 96, 3, record="all", probes=ACTION)
     for trial in range(3):
@@ -450,7 +450,7 @@ def test_queries_stay_in_the_set(name):
         assert np.linalg.norm(x, axis=2).max() <= 1 + 1e-12
 
 
-# ---- what each is -----------------------------------------------------------------------------------------
+# ---- properties -------------------------------------------------------------------------------------------
 
 
 def test_without_drift_nothing_is_restarted():
@@ -463,7 +463,7 @@ def test_without_drift_nothing_is_restarted():
 
 
 def test_a_restart_begins_where_a_run_does():
-    """After B rounds the oracle plays what it played at first, of the same noise."""
+    """After B rounds the oracle repeats its first points if the noise is the same."""
     quiet = Flips(1, 3, 0, noise=0.0, at=())
     x = play(Restarted(GradientAscent()), quiet, 64, 1, record="all", probes=ACTION)["x"][0]
     B = math.ceil(32 ** (2 / 3))
@@ -481,13 +481,14 @@ def test_an_alarm_comes_soon_after_a_change_and_only_then():
     assert (trace["report.restarts"] == 1).all() and not trace["report.overflow"].any()
     first = trace["log"][:, 0]
     assert (first >= 1002).all() and np.median(first) <= 1006 and (first % 2 == 0).all()
-    nervous = play(GLR(variance=1e-12), Flips(2, 2), 600, 2)  # a restart with every second pair
+    # with this variance every second pair causes a restart
+    nervous = play(GLR(variance=1e-12), Flips(2, 2), 600, 2)
     assert (nervous["report.restarts"] > LOGGED).all() and nervous["report.overflow"].all()
 
 
 @frozen_dataclass
 class Once(Path):
-    """theta = A e_1; in trial i, from round ``first`` + i on, theta = ``after`` A e_1 and the value is ``rise`` higher."""
+    """Problem with theta = A e_1; in trial i from round ``first`` + i on, theta = ``after`` A e_1 and the value is ``rise`` higher."""
 
     first: int
     after: float = -1.0
@@ -508,7 +509,7 @@ class Once(Path):
         return VALUE + self.rise * (t >= part)
 
 
-ONCE = {  # the change, amplitude of the noise, and the largest delay
+ONCE = {  # change, amplitude of the noise, and largest allowed delay
     "the level falls": ({}, 0.1, 16),
     "the level rises": ({"after": 0.0, "rise": 0.4}, 0.1, 64),
     "larger noise": ({}, 0.15, 32),
@@ -517,7 +518,7 @@ ONCE = {  # the change, amplitude of the noise, and the largest delay
 
 @pytest.mark.parametrize("name", ONCE)
 def test_a_change_at_any_offset_within_an_epoch_is_found(name):
-    """Epochs have 4, 64, 1,024 and 16,384 rounds: a change in each round of the third, and in 16 of the fourth."""
+    """The epochs have 4, 64, 1,024 and 16,384 rounds. Test a change in each round of the third epoch and in 16 rounds of the fourth."""
     change, amplitude, most = ONCE[name]
     start, trials = 68, 1024 + 16
     problem = QuadraticDrift(Once(start, **change), amplitude=amplitude)
@@ -525,14 +526,14 @@ def test_a_change_at_any_offset_within_an_epoch_is_found(name):
     learner = GLR(variance=amplitude**2 / 6)
     trace = play(learner, problem, start + trials + most, trials, probes=log)
     delay = trace["log"] - (start + np.arange(trials))[:, None]
-    delay = np.where(delay > 0, delay, np.inf).min(1)  # of the first restart after the change
+    delay = np.where(delay > 0, delay, np.inf).min(1)  # delay of the first restart after the change
     assert delay.max() <= most, (delay.max(), delay.argmax())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dim", [1, 2, 5])
 def test_nothing_is_restarted_where_nothing_changes(dim):
-    """Also not at the ends of four epochs, which move the center: delta = 0.05 per epoch, and the bound is loose."""
+    """The steps of the center at four epoch ends cause no false alarms: delta = 0.05 per epoch, and the bound is loose."""
     trace = play(GLR(), QuadraticDrift(dim=dim), 4096, 200)
     assert (trace["report.restarts"] > 0).mean() <= 0.05
 
@@ -565,7 +566,7 @@ def test_a_policy_without_restart_begins_anew_by_its_init():
 
 
 def test_full_information_is_behind_no_block_by_more_than_it_says():
-    """Against theta's best reply in every dyadic block: ln(2 T) / alpha, and what a block's expert may lose itself."""
+    """Regret against the best fixed point in every dyadic block is at most ln(2 T) / alpha plus the regret of the block's expert."""
     T, alpha, slope = 1024, 1 / 9, 3.0
     full = play(FullInformation(), Flips(2, 5), T, 3, record="all")["regret"]
     gap, moved = np.diff(full, prepend=0.0), {*changes(T, 5, 0)}
@@ -582,7 +583,7 @@ def test_full_information_is_behind_no_block_by_more_than_it_says():
 
 
 def test_memory_of_a_window():
-    """2 W queries at most, and as an oracle all of them."""
+    """The history has at most 2 W queries, and all queries with W = "oracle"."""
     for learner, most in (
         (SlidingWindowLeastSquares(8), 16),
         (SlidingWindowLeastSquares("oracle"), 99),

@@ -1,4 +1,4 @@
-"""Statements of the theory on schedules, drifting worlds, reductions and regrets: they hold where they should, and fail of broken input."""
+"""Checks of the theory on schedules, drifting problems, reductions and regrets: they pass on correct input and fail on wrong input."""
 
 import math
 
@@ -52,7 +52,7 @@ def test_assumptions():
     assert fails(bounds.assumption_1([0.5], [1.1])) and fails(bounds.assumption_1([-1.1], [0.0]))
     assert holds(bounds.assumption_2([1.5], [1.0, 2.0], s))
     assert fails(bounds.assumption_2([2.1], [1.0], s)) and fails(bounds.assumption_2([1], [2.1], s))
-    # E17: told apart, the smaller one is asked for
+    # E17: with separate bounds, the smaller one applies
     assert fails(bounds.assumption_2([1.5], [1.1], Setting(2, slope=1.5, curvature=1.0)))
     assert holds(bounds.assumption_3([1.0, 2.0], s)) and fails(bounds.assumption_3([0.9], s))
     box = Task(Box.of(2, dtype=torch.float64), 0.25 * one, 2 * one, one, 0 * one)
@@ -68,7 +68,7 @@ def test_variation():
 
 
 def test_variation_of_the_problem():
-    """Its Delta and V_T against points of the ball."""
+    """Delta and V_T compared with the changes at points of the ball."""
     problem, T = QuadraticDrift(Abrupt(3), environment=0), 400
     path = problem.path.begin([0], T, 2, 0.5, None)
     t, x = np.arange(T), np.random.default_rng(0).normal(size=(300, 2))
@@ -79,7 +79,7 @@ def test_variation_of_the_problem():
     assert fails(bounds.variation_budget(np.abs(np.diff(f, axis=0)), 0.9 * drift, V))
 
 
-# Bounds that say nothing here -----------------------------------------------------------------------------
+# Vacuous bounds ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("statement", [weakly.lemma_3_1, weakly.lemma_3_1_printed])
@@ -101,15 +101,15 @@ def test_the_numeric_version_says_when_it_informs():
 
 
 def test_gradient_errors_are_vacuous_in_short_epochs():
-    run = ascend(3, 30)  # n_0 = 1 alone is complete
+    run = ascend(3, 30)  # only the epoch with n_0 = 1 is complete
     s = reference(noise=0.1, quadratic=True)
     assert ascent.gradient_error(run.g, run.slopes, s, 30).verdict == "vacuous here"
-    # ... but nonsense is seen all the same
+    # ... but a wrong input is detected nevertheless
     assert fails(ascent.gradient_error(run.g + 9, run.slopes, s, 30))
 
 
 def test_property_2_with_proved_constants():
-    """E9: rho(t) = (3 b_0 + 4 sqrt(l) + 1) / sqrt(t) on a run with the corrected b_0; answers cannot break it, the bonus can."""
+    """E9: rho(t) = (3 b_0 + 4 sqrt(l) + 1) / sqrt(t) on a run with the corrected b_0; rewards cannot violate it, but the bonus can."""
     T, s = 800, literal()
     weak = theory.weak_corrected(s, T)
     kept = dict(h=1.0, N0=16, noise=0.3, clip=False)
@@ -117,7 +117,8 @@ def test_property_2_with_proved_constants():
     proved = weakly.closeness(run.rbar, run.y, 0.0, weak, clip=False)
     first, roots = proved.informative_from, lambda t: (np.arange(1.0, t + 1) ** -0.5).sum()
     assert proved.verdict == "vacuous here" and first > T
-    alone = 2 + weak.bonus * roots(10**6) / 10**6  # any answers, and what the bonuses add up to
+    # contribution of arbitrary rewards plus the mean of the bonuses
+    alone = 2 + weak.bonus * roots(10**6) / 10**6
     assert (weak.rho / 1e3 < alone) == (first <= 10**6)
     assert weakly.optimism(run.rbar, 0.5, 0.0, weak).verdict == "vacuous here"
     doubled = ascend(5, T, bonus=2 * weak.bonus, **kept)
@@ -136,7 +137,7 @@ def test_coverage_over_trials():
         assert holds(check) and check.coverage.n == 60 and check.trivial == 2.0
     assert weakly.optimism(run.rbar, 0.5, 0.0, practical()).informative_from == 2
     assert weakly.closeness(run.rbar, run.y, 0.0, practical()).informative_from == 10
-    # one round of one trial is enough to break that trial
+    # one round is enough to make a trial fail
     run.rbar[7, 1500] = 0.3
     check = weakly.optimism(run.rbar, 0.5, 0.0, practical(), delta=0.1)
     assert (~check.by_trial).nonzero()[0].tolist() == [7]
@@ -156,10 +157,10 @@ def test_the_regime_ends_where_the_drift_is_too_large():
     assert fails(weakly.optimism(rbar, 0.9, drift, weak))
     rbar[2, inside.sum() - 1] += 2e-3
     assert holds(weakly.optimism(rbar, 0.9, drift, weak))
-    # f* that falls lowers what is asked for
+    # a decreasing f* lowers the bound
     falling = 0.9 - 1e-3 * (t - 1)
     assert holds(weakly.optimism(np.tile(falling, (R, 1)), falling, drift, Weak(2.0, 6.0, 1e-9)))
-    # drift by trial
+    # drift that differs by trial
     assert holds(weakly.optimism(rbar, 0.9, np.full((R, T - 1), drift), weak))
     gone = rbar.copy()
     gone[0, 1] = -1.0
@@ -168,7 +169,7 @@ def test_the_regime_ends_where_the_drift_is_too_large():
 
 
 def test_rewards_that_fall_behind_break_property_2():
-    """A mean that was good, and rounds that are not: r-bar stays high."""
+    """After good rewards followed by bad ones, r-bar stays high and the check fails."""
     T = 4000
     run = ascend(4, T)
     y = run.y.copy()
@@ -198,7 +199,8 @@ def test_regret_adds_up():
     lost = regret.copy()
     lost[:, 100:] -= 1e-3
     assert fails(ascent.regret_adds_up(lost, 0.5, run.f))
-    assert fails(ascent.regret_adds_up((0.4 - run.f).cumsum(1), 0.4, run.f))  # f* that is none
+    # f* that is not the maximum
+    assert fails(ascent.regret_adds_up((0.4 - run.f).cumsum(1), 0.4, run.f))
 
 
 HORIZONS = 2 ** np.arange(12, 21)
@@ -212,8 +214,10 @@ def growing(power, R=30, scale=1.0, seed=0):
 def test_exponents():
     T = HORIZONS
     assert holds(bounds.exponent(growing(2 / 3), T, 2 / 3 + 0.001, most=1.0))
-    assert fails(bounds.exponent(growing(0.75), T, 2 / 3, most=1.0))  # bandits over bandits
-    assert fails(bounds.exponent(growing(1.0), T, 2 / 3, logs=1, most=1.0))  # never restarted
+    # exponent of bandit over bandit
+    assert fails(bounds.exponent(growing(0.75), T, 2 / 3, most=1.0))
+    # a learner that never restarts
+    assert fails(bounds.exponent(growing(1.0), T, 2 / 3, logs=1, most=1.0))
     with_log = growing(2 / 3) * np.log(T)
     assert fails(bounds.exponent(with_log, T, 2 / 3))
     check = bounds.exponent(with_log, T, 2 / 3, logs=1.001)
@@ -241,7 +245,7 @@ def test_theorem_3_4():
 
 
 def named(checks):
-    """A set of them: text has one order in all processes, a set has not."""
+    """A set would have another order in each process, but text has the same order in all."""
     return set(checks.split(", ")) - {""}
 
 
@@ -281,7 +285,7 @@ def test_schedules(how, flagged):
 
 def test_windows_that_break_off():
     order, live = schedule(30, 31)
-    live[4, 17, 4] = False  # in the middle of the block's own window
+    live[4, 17, 4] = False  # in the middle of the window of the whole block
     assert fails(scheduled.lowest_order(live.argmax(2), live))
     with pytest.raises(ValueError, match="order: 5 trials; allowed: at least 20"):
         scheduled.runs(order[:5])
@@ -289,7 +293,7 @@ def test_windows_that_break_off():
 
 @pytest.fixture(scope="module")
 def restarting():
-    """The two-dimensional runs of A6: one that Test 1 restarts, and one that Test 2 does, twice."""
+    """The two-dimensional runs of acceptance test A6: one with a restart by Test 1, and one with two restarts by Test 2."""
     found = {}
     for name, environment, A1, A2, b0 in (
         ("Test 1", 0, 1.0, 42.0, 2.0),
@@ -323,22 +327,23 @@ def test_restarts_are_those_of_the_tests(restarting, name, restarts):
 def test_other_tests_are_flagged(restarting):
     run, A1, A2 = restarting["Test 1"]
     assert fails(scheduled.tests(*run, 0.1 * A1, A2)) and fails(scheduled.tests(*run, 2 * A1, A2))
-    assert fails(scheduled.tests(*run, math.inf, A2))  # restarts without a test
-    assert fails(scheduled.tests(*run[:3], 0 * run[3], A1, A2))  # a failure that is not heard
+    assert fails(scheduled.tests(*run, math.inf, A2))  # restarts although no test triggers
+    # a triggered test without a restart
+    assert fails(scheduled.tests(*run[:3], 0 * run[3], A1, A2))
     run, A1, A2 = restarting["Test 2"]
     assert fails(scheduled.tests(*run, A1, 1.05 * A2)) and fails(
         scheduled.tests(*run, A1, 0.95 * A2)
     )
     assert fails(scheduled.tests(*run, A1, math.inf))
     late = np.concatenate([np.zeros((1, 1)), run[3][:, :-1]], 1)
-    assert fails(scheduled.tests(*run[:3], late, A1, A2))  # a round late
+    assert fails(scheduled.tests(*run[:3], late, A1, A2))  # restarts that are one round late
 
 
 # Lemma 4.1 ------------------------------------------------------------------------------------------------
 
 
 def of_policy(T=600, R=6, rate=1.0, gap=0.0, late=0.0, e=1.0, twice=1.0):
-    """A policy that loses ``gap`` a round, or all of it late, with r-bar of rate / sqrt(t)."""
+    """Return a run of a policy with regret ``gap`` per round, or with all regret in late rounds, and r-bar for rt = rate / sqrt(t)."""
     rng, t = np.random.default_rng(0), np.arange(1, T + 1)
     f = np.full((R, T), 0.5 - gap)
     if late:
@@ -382,7 +387,7 @@ def test_lemma_4_1(how, flagged):
 
 @pytest.mark.slow
 def test_lemma_4_1_of_exp3_ix():
-    """T10 at T = 2^14, stationary: the corrected rho is never exceeded, the printed one in every trial."""
+    """T10 at T = 2^14, stationary: the corrected rho is never exceeded, and the printed rho is exceeded in every trial."""
     T, R, K = 2**14, 4, 5
     a, c = regret_bound(K, T)
     rate = reduction.exp3_ix(K, T)
@@ -411,11 +416,12 @@ def test_lemma_4_1_of_exp3_ix():
     printed = reduction.lemma_4_1_printed(rbar, y, 0.0, rt)
     assert fails(printed) and not printed.by_trial.any()
     assert 1 - printed.held.mean() > 0.9
-    # with the printed e in r-bar it is exceeded in fewer rounds
+    # with the printed e in r-bar, the printed rho is exceeded in fewer rounds
     half = reduction.lemma_4_1_printed(rbar - reduction.off_printed(t, T), y, 0.0, rt)
     assert fails(half) and 0.15 < 1 - half.held.mean() < 0.22
-    # with t in place of the printed T it is not
+    # with t in place of the printed T, rho is not exceeded
     proof = reduction.lemma_4_1_with_t(rbar - reduction.off_printed(t, T), y, 0.0, rt)
     assert holds(proof) and 0.9 < proof.ratio < 1
-    assert proof.bound[0, -1] == pytest.approx(half.bound[0, -1])  # they agree in round T
+    # both versions of rho agree in round T
+    assert proof.bound[0, -1] == pytest.approx(half.bound[0, -1])
     assert (proof.bound[0, :-1] > half.bound[0, :-1]).all()

@@ -1,4 +1,4 @@
-"""False alarms that are read off runs without tests, constants as printed, and tables."""
+"""Tests of false alarms computed from runs without tests, of the printed constants, and of tables."""
 
 import math
 
@@ -33,7 +33,7 @@ def test_a_run_without_tests_tells_the_false_alarms(bonus, multiples):
 
 
 def test_test_2_alone_is_an_alarm_too():
-    """b_0 so small that A_2 is reached where nothing moves."""
+    """With a small b_0 the threshold A_2 is reached on a stationary problem."""
     problem, off = QuadraticDrift(), malg(GradientAscent(bonus=0.01))
     run = play(off, problem, T, 4, 0, record=1, probes=compared(off))
     assert (anatomy.reached(run)[1] > 1.5 * 0.01 * 11).all()

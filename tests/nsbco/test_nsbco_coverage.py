@@ -1,4 +1,4 @@
-"""Definition 2.1 as coverage: counts, slacks and regimes by hand, and bonuses by horizon and dimension."""
+"""Tests of the coverage of Definition 2.1: counts, slacks and regimes computed by hand, and bonuses by horizon and dimension."""
 
 import math
 
@@ -50,19 +50,19 @@ def test_a_path_that_is_drawn_is_refused():
 
 
 def test_slacks_by_hand():
-    """Four rounds, b_0 = 1, rho = 3 / sqrt(t), lambda = 2, f* = .5 and a drift of .3 after two rounds."""
+    """Four rounds with b_0 = 1, rho = 3 / sqrt(t), lambda = 2, f* = 0.5 and a drift of 0.3 after two rounds."""
     path = theory.World(np.full(4, 0.5), np.array([0.0, 0.3, 0.0]), 1)
     y = np.array([[0.5, 0.5, 0.5, 0.5], [0.5, 0.5, -1.0, -1.0]])
     rbar = np.array([[1.0, 0.9, 0.9, 0.9], [0.4, 0.9, -0.2, -0.05]])
     found = theory.covered(trace(y, rbar), path, np.array([1, 2, 4]), Weak(1.0, 3.0, 2.0))
     # the regime: Delta_t <= 1.5 / sqrt(t)
     assert (found.regime, found.trials) == (1.0, 2)
-    # trial 1 is below f* in round 1, and below f* - .6 in none after
+    # trial 1 is below f* in round 1, and never below f* - 0.6 afterwards
     first = found.optimism
     assert first.broken == 1 and first.first.tolist() == [math.inf, 1.0] and first.bare == 1
     least = np.array([0.4 - 0.5, 2**0.5 * (0.9 - 0.5), 2 * (-0.05 - 0.5 + 0.6)])
     assert first.slack[0] == pytest.approx(least)
-    # sums of r-bar - y: trial 0 .5, .9, 1.3, 1.7 and trial 1 -.1, .3, 1.1, 2.05
+    # sums of r-bar - y: 0.5, 0.9, 1.3, 1.7 in trial 0 and -0.1, 0.3, 1.1, 2.05 in trial 1
     second = found.closeness
     assert (second.broken, second.bare) == (0, 0) and (second.first == math.inf).all()
     bound = np.array([3.0, 3 / 2**0.5, 1.5 + 0.6])
@@ -74,7 +74,7 @@ def test_slacks_by_hand():
 
 
 def test_the_term_for_the_drift():
-    """Without it rounds after a change break property 1, with it none."""
+    """The drift term lowers the bound of property 1 after a change."""
     path = theory.World(np.array([0.5, 0.5, 0.5, 0.5]), np.array([0.0, 0.1, 0.0]), 1)
     y = np.full((1, 4), 0.45)
     weak = Weak(1.0, 3.0, 2.0)
@@ -105,18 +105,18 @@ def test_a_learner_without_a_bonus_is_flagged(run):
 def test_lemma_3_1(run):
     printed, corrected, numeric = theory.lemma_3_1(run, theory.instance(QuadraticDrift(), T))
     assert [c.verdict for c in (printed, corrected, numeric)] == ["vacuous here"] * 2 + ["holds"]
-    # answers that stay far from f*
+    # rewards that stay far from f*
     low = trace(np.full((2, T), -0.5), np.zeros((2, T)))
     assert theory.lemma_3_1(low, theory.instance(QuadraticDrift(), T))[2].verdict == "fails"
 
 
 def test_what_is_needed(run):
-    """From every round, and from the probe that keeps the largest."""
+    """The shortfall from all rounds equals the result of the probe with the running maximum."""
     path, rounds = theory.instance(QuadraticDrift(), T), np.array([4, 100, T])
     short = theory.shortfalls(run, path, rounds)
     assert short[:, -1] == pytest.approx(run.last("worst"), abs=1e-9)
     assert (np.diff(short, axis=1) >= 0).all() and theory.needed(short).shape == (3,)
-    # r-bar with a smaller bonus than needed is below f* in some round
+    # with a smaller bonus than needed, r-bar is below f* in some round
     t, worst = np.arange(1, T + 1), short[:, -1]
     mean = run["y"].cumsum(1) / t
     for factor, below in ((0.99, True), (1.01, False)):
@@ -135,7 +135,7 @@ def test_bonus_of_a_dimension():
 
 
 def test_bonuses():
-    """T4 and T5: corrected and computed at T = 1e4 and 1e6; twice kappa_0 as printed."""
+    """Numbers of T4 and T5: corrected and numeric bonus at T = 1e4 and 1e6, and the printed 2 kappa_0."""
     found = theory.bonuses([2, 2, 1], [1e4, 1e6, 1e4])
     assert found["printed"] == pytest.approx([2 * 8.35832501e7, 2 * 3.85012898e8, 2 * 2.21067426e7])
     assert found["corrected"][:2] == pytest.approx([4.08406023e4, 1.557642e5])

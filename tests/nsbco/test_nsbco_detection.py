@@ -1,4 +1,4 @@
-"""Restarts held against changes, on runs made by hand and on the regression run of the specification."""
+"""Tests of the comparison of restarts with changes, on hand-made runs and on the regression run of the specification."""
 
 import numpy as np
 import pytest
@@ -29,11 +29,13 @@ def against(restarts, changes, count=None):
             0.0,
             [],
             1,
-        ),  # after 20 rounds, numbers 0 to 19: nothing of the change at 20 was heard
+        ),  # after 20 rounds, 0 to 19, the change at round 20 was not observed
         ([21], 0.5, [1], 0),
-        ([60], 0.5, [40], 0),  # before round 60 was heard it can only be the first change
-        ([5, 25, 30, 31], 0.5, [5], 3),  # one before any change, two more after the first
-        ([100], 0.5, [40], 0),  # in the last round
+        # before round 60 was observed, the restart can only be due to the first change
+        ([60], 0.5, [40], 0),
+        # one restart before any change, and two more after the first
+        ([5, 25, 30, 31], 0.5, [5], 3),
+        ([100], 0.5, [40], 0),  # a restart in the last round
     ],
 )
 def test_restarts_against_two_changes(restarts, share, delays, needless):
@@ -79,7 +81,7 @@ def played():
 
 
 def test_what_a_run_found_is_held_against_its_own_paths(played):
-    """GLR restarts within a few rounds of each jump: with another seed's change points it would not."""
+    """GLR restarts within a few rounds of each jump; with the change points of another seed the delays would be longer."""
     cell = ("abrupt3", 2048)
     found = regret.detections(played, "GLR", cell, 5)
     assert found.share.tolist() == [1.0] * 3 and found.delays.max() < 16

@@ -1,4 +1,4 @@
-"""What the documentation says of bases of ``Multiscale`` runs as it stands there."""
+"""The code in the documentation of bases of ``Multiscale`` runs as printed there."""
 
 import re
 from dataclasses import dataclass

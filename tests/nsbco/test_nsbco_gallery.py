@@ -1,4 +1,4 @@
-"""The table, the frontier and what is said of the gallery, on runs made by hand."""
+"""Tests of the gallery's table, frontier and texts on hand-made runs."""
 
 import numpy as np
 import pytest

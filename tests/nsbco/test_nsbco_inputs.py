@@ -1,4 +1,4 @@
-"""What is given wrongly is refused by name before anything is computed; what is right at the edge is taken."""
+"""Invalid inputs raise an error that names them, before any computation; valid values at the limits are accepted."""
 
 import math
 from dataclasses import dataclass, replace
@@ -96,7 +96,7 @@ def test_thresholds_that_are_no_numbers_by_trial_are_refused(value):
 
 
 def test_whole_numbers_by_trial_are_computed_with_as_others():
-    """In all digits, also where tensors are not looked at."""
+    """Integer and float settings give the same digits, also if branches on tensor values are disabled."""
     A2, problem = torch.tensor([3, 4, 5]), QuadraticDrift(Abrupt(3))
     make = lambda A2: Multiscale(GradientAscent(bonus=0.7), 0.3, A2, ("A1", "A2"))
     for short in (True, False):
@@ -121,7 +121,7 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True)
 class Toy:
-    """A base that does nothing wrong."""
+    """A valid base."""
 
     wants = "reward"
 
@@ -138,7 +138,7 @@ class Toy:
         return Counts(state.t + 1)
 
     def optimistic(self, state):
-        return 1 / state.t  # before an update not finite
+        return 1 / state.t  # not finite before the first update
 
 
 WRONG = {
@@ -197,7 +197,7 @@ def test_a_file_of_other_settings_is_refused(tmp_path, change):
 
 
 def test_least_squares_are_refused_where_sides_differ():
-    """Scaled to equal sides a curvature that is the same in all directions no longer is."""
+    """If a box is rescaled to equal sides, equal curvatures become unequal, therefore least squares raises an error."""
     how = {"concavity": 0.2, "smoothness": 20.0, "noise": 0.1}
     unequal, equal = box([0.0, 0.0], [1.0, 8.0]), box([0.0, 1.0], [1.0, 2.0])
     for more in ({"policy": "discounted"}, {"learner": DiscountedLeastSquares(64)}):
@@ -208,7 +208,7 @@ def test_least_squares_are_refused_where_sides_differ():
 
 
 def test_least_squares_stay_where_their_sums_do_not_factor():
-    """Nearly without a ridge and with a window of one the sums are singular, in some trials; what comes is finite all the same."""
+    """With a tiny ridge and a window of one query, the sums are singular in some trials; the points are finite nevertheless."""
     learner = DiscountedLeastSquares(1, 1e-30)
     trace = play(learner, QuadraticDrift(), 200, 3, 0, record="all", probes={"x": played_action})
     assert np.isfinite(trace["x"]).all() and (abs(trace["x"]) <= 1).all()
@@ -324,7 +324,7 @@ def test_a_trial_has_its_own_margin_and_first_batch():
     GradientAscent(0.4).validate(task(**far), None, None)  # N_0 is 256 and 1
     with pytest.raises(ValueError, match="N0=1 .*delta_0 = 0.4.*c_0 = 0.1, N0 at least 256"):
         GradientAscent(0.4, 1).validate(task(**far), None, None)
-    # where rounding up leaves the set by no more than it may
+    # the rounding error leaves the set by no more than the tolerance
     h = 0.5 * (1 + 1e-10)
     GradientAscent(h).validate(task(), None, None)
     start = replace(GradientAscent(0.05), start=(0.5, 0.0))
@@ -362,7 +362,7 @@ def test_calibration_takes_residuals_of_any_answers_of_one_trial():
 
 @dataclass(frozen=True)
 class Bent(Path):
-    """Leaves what it says in one round."""
+    """A path that leaves its declared range in one round."""
 
     first: float = 0.5
     best: float = 0.5

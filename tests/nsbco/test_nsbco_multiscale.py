@@ -1,4 +1,4 @@
-"""The schedule and its tests against a reference written from the paper; the values of the specification; bad input."""
+"""Tests of MASTER: comparison with a reference written from the paper, expected values, and invalid input."""
 
 import math
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ def log(trace, trial=0):
     return [(rounds, test, order - 1) for rounds, test, order in rows]
 
 
-# ---- values worked out elsewhere ---------------------------------------------------------------------------
+# ---- expected values ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -160,7 +160,7 @@ def test_as_the_reference_plays(case, warm, least):
     assert trace["active"][0].tolist() == [r[0] for r in rounds]
     assert log(trace) == restarts[:LOGGED]
     assert trace["regret"][0] == pytest.approx(np.cumsum(regret), rel=1e-9)
-    # U is forgotten where a test fails
+    # U is reset when a test triggers
     kept = np.isfinite(trace["least"][0])
     assert trace["least"][0][kept] == pytest.approx(
         np.array([r[6] for r in rounds])[kept], rel=1e-9
@@ -168,12 +168,12 @@ def test_as_the_reference_plays(case, warm, least):
     assert (~kept).sum() == len(restarts)
 
 
-# ---- what must hold of any run -----------------------------------------------------------------------------
+# ---- invariants of any run ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Watched(GradientAscent):
-    """Keeps an eye on itself."""
+    """Algorithm 2 that checks in every round that its query is in X and its center in X^o(c_0)."""
 
     def select(self, state, task, draw):
         x, state = super().select(state, task, draw)
@@ -201,19 +201,19 @@ def test_invariants(cset, curvature):
     trace = play(learner, problem, 1500, 4, 3, record="all", probes=probes)
     assert (np.diff(trace["regret"], axis=1) >= 0).all() and (trace["bar"] >= -1).all()
     assert (trace["live"] == 1).all() and (trace["below"] == 0).all() and (trace["own"] == 1).all()
-    same = np.diff(trace["n"], axis=1) == 0  # within a block U falls
+    same = np.diff(trace["n"], axis=1) == 0  # within a block U does not increase
     fell = np.diff(trace["least"], axis=1) <= 0
-    known = np.isfinite(trace["least"])  # a failed test forgets it
+    known = np.isfinite(trace["least"])  # a triggered test resets it
     assert (fell | ~same | ~known[:, :-1] | ~known[:, 1:]).all() and fell[same].any()
 
 
 def test_rounds_of_the_threads_add_up():
-    """The paused rows hold what their threads have played: over the orders, all rounds of the block."""
+    """The paused rows store the rounds of their threads; summed over the orders, these are all rounds of the block."""
     problem, learner = QuadraticDrift(), malg()
     at = {}
 
     def rounds(r):
-        """t of all live threads, plus those of windows that have closed."""
+        """Return t of all live threads, plus the t of closed windows."""
         state = r.after
         wide = 2 * problem.dim
         paused = state.paused[0, :, wide + 3]
@@ -266,7 +266,7 @@ def test_printed_constants_never_fire_and_tiny_ones_do():
 
 
 def test_a_log_that_is_saved_is_read_again(tmp_path):
-    """Restarts by Test 2 have no window, and no number below 0 stands for it."""
+    """Restarts by Test 2 have no window, which is not encoded by a negative number."""
     learner = Multiscale(GradientAscent(bonus=0.4), math.inf, 2.0)
     task = tree_map(lambda x: x[0], begin()[0])
     user = AskTell(learner, task, horizon=300)
@@ -288,7 +288,7 @@ def test_more_restarts_than_the_log_holds_are_counted_on():
 
 
 def test_without_a_horizon_the_schedule_is_the_same():
-    """Thresholds differ, by log2 T; without tests nothing does."""
+    """The thresholds differ because of log2 T; without tests there is no difference."""
     problem = QuadraticDrift(Abrupt(3))
     trace = play(malg(), problem, 200, 1, 4, record="all")
     streams = Streams(4, [0])
@@ -299,7 +299,7 @@ def test_without_a_horizon_the_schedule_is_the_same():
     small = learner.init(1, instance.task, 200, streams.at(-1), dtype=torch.float64, device="cpu")
     assert small.live.shape[1] == 8
     for t in range(200):
-        # coins of the first orders do not depend on how many there are
+        # the random numbers of the first orders do not depend on the number of orders
         draw = streams.at(t)
         x, state = learner.select(state, instance.task, draw)
         y, gap = problem.respond(instance, t, x, "reward", draw)

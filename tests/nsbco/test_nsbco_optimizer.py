@@ -1,4 +1,4 @@
-"""Ask and tell for one's own drifting objective: it follows, stays inside, and survives bad input and a restart."""
+"""Tests of the ask/tell optimizer: it follows the maximizer, stays in the domain, and survives invalid input and a restart."""
 
 import inspect
 import math
@@ -57,7 +57,7 @@ def follow(user, f, rounds):
 @pytest.mark.parametrize("domain", [DISK, SHEET], ids=["ball", "box"])
 def test_it_finds_the_maximizer_and_stays_inside(policy, domain):
     if policy == "discounted" and domain.kind == "box":
-        domain = box([-1.0, -1.0], [3.0, 3.0])  # of equal sides
+        domain = box([-1.0, -1.0], [3.0, 3.0])  # a box with equal sides
     target, asked = np.array([1.5, 1.2]), []
     user, f = new(domain, policy=policy, horizon=3000), objective(np.array([1.5, 1.2]))
     for _ in range(3000):
@@ -67,7 +67,7 @@ def test_it_finds_the_maximizer_and_stays_inside(policy, domain):
     size = np.linalg.norm(away, axis=1) if domain.kind == "ball" else abs(away).max(1)
     assert size.max() <= 1 + 1e-9
     start = np.linalg.norm(domain.center - target)
-    if policy == "master":  # its threads are young, and few of them come far
+    if policy == "master":  # its threads are short, and few of them get close to the maximizer
         assert np.linalg.norm(np.array(asked)[-500:].mean(0) - target) < 0.7 * start
     else:
         assert np.linalg.norm(user.center - target) < 0.35 * start + 0.05
@@ -92,7 +92,7 @@ def test_master_restarts_after_a_jump():
 
 
 def test_the_example_of_the_docstring():
-    """As it stands there."""
+    """The first code block of the docstring runs as printed."""
     example = textwrap.dedent(inspect.getdoc(Optimizer).split("\n\n")[2])
     names = {"ball": ball, "Optimizer": Optimizer, "f": objective(np.array([0.6, -0.5]))}
     exec(example, names)
@@ -115,7 +115,7 @@ def test_the_unit_and_the_zero_of_answers_do_not_matter(scale, offset):
 
 
 def test_curvature_is_that_of_the_unit_set():
-    """A box twice as wide as high: gamma is a quarter of that of one's own units."""
+    """For a box twice as wide as high, gamma is a quarter of its value in the user's units."""
     task = new(SHEET).context
     assert float(task.concavity) == 0.25 * 1.0**2 and float(task.smoothness) == 0.5 * 2.0**2
     assert isinstance(task.cset, Box)
@@ -210,7 +210,8 @@ def test_widths_follow_the_noise():
     )
     assert of("glr", 0.01, 0.5).base.h == pytest.approx(0.1)
     assert of("glr", 0.9, 0.5).base.h == 0.25
-    assert of("glr", 0.01, 0.5).variance == pytest.approx(0.01**2 / 2)  # of the mean of two rewards
+    # variance of the mean of two rewards
+    assert of("glr", 0.01, 0.5).variance == pytest.approx(0.01**2 / 2)
     assert of("track", 0.9, 0.125).h == 0.25
 
 
@@ -218,7 +219,7 @@ def test_widths_follow_the_noise():
 
 
 def priced(best, rounds=1500, **more):
-    """Regret per round where a price between -1 and 1 earns 1/2 less half its squared distance from the best."""
+    """Return the regret per round if a price between -1 and 1 has the reward 1/2 minus half its squared distance from the best price."""
     rng, total = np.random.default_rng(1), 0.0
     user = Optimizer(box([-1.0], [1.0]), 1.0, 2.0, 0.1, y_range=(-2.0, 1.0), **more)
     for _ in range(rounds):
@@ -240,7 +241,7 @@ def test_a_center_that_stays_at_the_edge_is_warned_of_once(policy):
 
 
 def test_a_center_at_the_edge_is_warned_of_once_across_files(tmp_path):
-    """A file keeps the count of rounds at the edge, and that the warning came; an older file has neither."""
+    """A file stores the count of rounds at the edge and whether the warning was raised; an older file stores neither."""
     make = lambda: Optimizer(box([-1.0], [1.0]), 1.0, 2.0, 0.1, policy="track", margin=0.5)
     user, path = make(), tmp_path / "user.npz"
     with warnings.catch_warnings(record=True) as caught:
@@ -262,13 +263,13 @@ def test_a_center_inside_is_not_warned_of(policy):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         _, user = priced(0.6, 600, policy=policy)
-    assert abs(user.center[0] - 0.6) < 0.3  # that of "track" has a standard deviation of 0.08
+    assert abs(user.center[0] - 0.6) < 0.3  # the center of "track" has a standard deviation of 0.08
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the center stays at the edge")
 def test_the_default_margin_loses_less_than_half_the_range_does():
-    """The best price is 0.93, outside what either margin allows."""
+    """The best price is 0.93, which is outside the set that either margin allows."""
     for policy, most in (("glr", 0.65), ("track", 0.3), ("discounted", 0.2)):
         wide, _ = priced(0.93, margin=0.5, policy=policy)
         default, _ = priced(0.93, policy=policy)
@@ -280,9 +281,9 @@ def test_the_default_margin_loses_less_than_half_the_range_does():
 
 
 def test_the_tracker_follows_an_arc_at_the_speed_it_is_given():
-    """Once around a circle of radius 1/2 in 3,770 rounds: a gain of 100 remembers 400 of them and falls behind."""
+    """The maximizer moves once around a circle of radius 1/2 in 3,770 rounds; a gain of 100 averages over 400 of them and lags behind."""
     rounds, s = 3770, 0.1 / math.sqrt(3)
-    track = policy_learner("track", task(), s, 2 / rounds)  # the default with this horizon
+    track = policy_learner("track", task(), s, 2 / rounds)  # the default drift with this horizon
     learners = {"K = 100": KieferWolfowitz(100.0), "SPSA": SPSA(), "track": track}
     problem = QuadraticDrift(Rotation(math.pi))
     regret = {
@@ -298,8 +299,8 @@ def test_the_gain_follows_drift_horizon_and_curvature():
     assert gain(drift=1e-2) < gain(drift=1e-3) < gain(drift=1e-4)
     assert gain() == gain(drift=1e-3) == gain(horizon=2000)
     assert gain(horizon=20_000) == gain(drift=1e-4)
-    assert gain(drift=2.0) == pytest.approx(2.0)  # L / sigma: a step is at most 1 / L
-    assert gain(concavity=1e-20, smoothness=1.0, noise=1e11, drift=1e-9) == 1e30  # the largest
+    assert gain(drift=2.0) == pytest.approx(2.0)  # K = L / sigma, because a step is at most 1 / L
+    assert gain(concavity=1e-20, smoothness=1.0, noise=1e11, drift=1e-9) == 1e30  # the largest gain
     with pytest.raises(ValueError, match="drift"):
         new(drift=0.0)
 
@@ -316,7 +317,7 @@ def test_the_gain_minimizes_the_regret_that_its_docstring_states():
 
 
 def heavy(noise, rounds, **more):
-    """Student's t with 2.5 degrees of freedom and standard deviation 0.11, where nothing changes."""
+    """Stationary problem with Student's t noise, 2.5 degrees of freedom and standard deviation 0.11."""
     rng, user = np.random.default_rng(0), new(noise=noise, y_range=(-3.0, 3.0), **more)
     for _ in range(rounds):
         x = user.ask()
@@ -334,12 +335,12 @@ def test_many_restarts_by_noise_name_the_cause_and_the_remedy():
     assert 0.05 < declare < 1.0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert len(heavy(declare, 3000).restarts) < 10  # outliers to come are larger still
+        assert len(heavy(declare, 3000).restarts) < 10  # later outliers are even larger
 
 
 @pytest.mark.slow
 def test_many_restarts_of_a_given_learner_name_its_variance():
-    """The noise of the optimizer is not what that learner uses."""
+    """The warning names the variance of a learner passed by the user, because such a learner does not use the optimizer's noise."""
     learner = lambda variance: GLR(policy_learner("glr", task(), 0.1, 0.1).base, variance)
     with pytest.warns(
         UserWarning, match=r"larger than declared: learner=GLR\(variance=2e-05\)"
@@ -353,7 +354,7 @@ def test_many_restarts_of_a_given_learner_name_its_variance():
 
 
 def test_many_restarts_by_changes_are_not_called_noise():
-    """The level jumps up and down every 12 rounds."""
+    """The level of the objective jumps up and down every 12 rounds."""
     user, rng, t = new(policy="glr", noise=0.01), np.random.default_rng(0), 0
     with pytest.warns(UserWarning, match="65 restarts: rewards change more often"):
         while t < 1500:
@@ -375,14 +376,14 @@ def test_the_center_moves_when_the_optimizer_says_so(policy, dim):
         if (user.center != at).any():
             at, moved = user.center, [*moved, user.rounds]
     expected = [user.rounds_before_step(step) for step in (1, 2)]
-    if policy == "master":  # threads of their own each
+    if policy == "master":  # every window starts a new thread, which delays the steps
         assert moved[0] >= expected[0]
     else:
         assert moved == expected
 
 
 def test_rounds_before_a_step_in_twenty_dimensions():
-    """As the docstring has it, and as theory counts."""
+    """``rounds_before_step`` agrees with the docstring's example and with the theory."""
     user = new(ball([0.0] * 20), margin=0.5)
     found = [user.rounds_before_step(step) for step in (1, 2, 3)]
     assert found == [40, 680, 10_920] == [reference(20).rounds_before_step(s) for s in (1, 2, 3)]
@@ -399,7 +400,7 @@ def test_rounds_before_a_step_in_twenty_dimensions():
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("step", [16, 257, 10**6])
 def test_a_step_beyond_all_rounds_is_refused(step):
-    """With sigma / L = 1/2 and n_0 = 1 in 20 dimensions step 16 comes after 40 (16^16 - 1) / 15 > 2^63 rounds."""
+    """With sigma / L = 1/2 and n_0 = 1 in 20 dimensions, step 16 comes after 40 (16^16 - 1) / 15 > 2^63 rounds."""
     user, count = new(ball([0.0] * 20), margin=0.5), lambda s: 40 * (16**s - 1) // 15
     assert count(15) < 2**63 <= count(16)
     assert user.rounds_before_step(15) == float(count(15))
@@ -408,14 +409,14 @@ def test_a_step_beyond_all_rounds_is_refused(step):
 
 
 def test_steps_of_several_blocks_are_counted():
-    """With sigma / L = 1e-6 and n_0 = 1 epochs grow slowly: n_s = ceil((1 - 1e-6)^(-4 s)), 2 up to s = 173,287."""
+    """With sigma / L = 1e-6 and n_0 = 1, epochs grow slowly: n_s = ceil((1 - 1e-6)^(-4 s)), 2 up to s = 173,287."""
     user = new(DISK, concavity=5e-7, margin=0.5)
     assert user.rounds_before_step(10_000) == 4 * (1 + 2 * 9_999)
 
 
 @pytest.mark.parametrize("policy", ["glr", "master", "track"])
 def test_a_horizon_before_the_first_step_is_warned_of(policy):
-    """With margin 0.05 the first epoch has 2 d n_0 = 4 * 625 rounds."""
+    """With margin 0.05, the first epoch has 2 d n_0 = 4 * 625 rounds."""
     first = new(margin=0.05, policy=policy).rounds_before_step()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -437,7 +438,7 @@ def task():
 
 
 def test_calibration_measures_what_the_mean_falls_short_by():
-    """As a run of Algorithm 2 has it, trial by trial."""
+    """The median of the calibrated shortfalls agrees with a run of Algorithm 2 within 10 %."""
     noise = np.random.default_rng(0).uniform(-0.1, 0.1, 4000)
     found = calibrate(task(), noise, 2048, trials=40)
     seen = {}
@@ -467,7 +468,7 @@ def test_calibration_measures_what_the_mean_falls_short_by():
     ids=str,
 )
 def test_calibration_begins_as_far_away_as_a_maximizer_can_be(cset, start, away):
-    """Without noise the first answer says how far: c_0 = 1/2, h = 1/4, sigma = 1."""
+    """Without noise the shortfall of the first reward is known for c_0 = 1/2, h = 1/4, sigma = 1."""
     of, base = task()._replace(cset=cset), GradientAscent(start=start)
     found = calibrate(of, [0.0], 1, base, trials=2)
     z = np.zeros(len(away)) if start is None else np.array(start)

@@ -1,4 +1,4 @@
-"""The pricing experiment: constants, which series a trial has, and what is compared."""
+"""Tests of the pricing experiment: constants, the series of each trial, and comparisons."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_constants():
     found = pricing.rivals()
     assert found["GLR"].variance == pytest.approx(0.2**2 / 6)
     assert (found["KWtrack"].gain, found["KWtrack"].h) == (100.0, 0.35)
-    # the width is about the fourth root of the noise's variance, as 1/4 is where a = .1
+    # the width is about the fourth root of the noise variance; for a = 0.1 this is about 1/4
     assert found["KWtrack"].h == pytest.approx((0.2**2 / 3) ** 0.25, rel=0.05)
     assert (found["MASTER"].A1, found["MASTER"].A2, found["MASTER"].logarithmic) == (1, 3, ("A2",))
     base = found["Algorithm 2"]
@@ -35,7 +35,7 @@ def test_constants():
 
 
 def test_the_whole_series():
-    """F11's numbers: T, V_T, and what the static baseline costs."""
+    """Numbers of figure F11: T, V_T, and the regret of the static baseline."""
     variation, changes = pricing.drifts("google", 1047, [0])
     assert prices.closes("google").shape == (1, 1047) and 1047 * pricing.CUSTOMERS == 67008
     assert variation[0] == pytest.approx(12.737807, abs=1e-6)
@@ -46,7 +46,7 @@ def test_the_whole_series():
 
 
 def test_prices_of_a_day():
-    """A sum over rounds, recorded by day, is the mean of a day's customers."""
+    """A cumulative sum recorded after each day is converted to the mean over the day's customers."""
     days, probe = 3, Probe(played_action, "sum")
     record = [pricing.CUSTOMERS * day for day in range(1, days + 1)]
     learner = pricing.rivals()["KWtrack"]
@@ -91,7 +91,7 @@ def test_without_the_table(monkeypatch):
 
 
 def test_trial_i_has_series_i(monkeypatch):
-    """Whatever the seed of the run."""
+    """Trial i has series i for every seed of the run."""
     made = np.exp(np.random.default_rng(0).normal(size=(7, 4)).cumsum(1))
     monkeypatch.setattr(prices, "closes", lambda series: made)
     monkeypatch.setattr(pricing, "closes", lambda series: made)
@@ -101,7 +101,7 @@ def test_trial_i_has_series_i(monkeypatch):
         assert (pricing.levels("stocks", 4, seeds) == pricing.levels("stocks", 4, range(7))).all()
     variation, changes = pricing.drifts("stocks", 4, range(7))
     theta = pricing.levels("stocks", 4, range(7))
-    # |c| + |v| with H = 1/2 and b = .2 + theta + theta^2 / 4: three halves of every step, as section 4 of the specification
+    # |c| + |v| with H = 1/2 and b = 0.2 + theta + theta^2 / 4 is 3/2 of every step, see section 4 of the specification
     assert variation == pytest.approx(1.5 * abs(np.diff(theta, axis=1)).sum(1))
     assert changes.tolist() == [3] * 7
 

@@ -1,4 +1,4 @@
-"""Probes against what they say, computed anew from answers and coins."""
+"""Tests of the probes against values recomputed from the rewards and the random numbers of the schedule."""
 
 from dataclasses import replace
 
@@ -41,7 +41,7 @@ def trace():
 
 
 def anew(y, rbar, live, restarts):
-    """U_t and both tests' statistics of one trial, from the definition."""
+    """Return U_t and the statistics of both tests for one trial, from their definitions."""
     T, O = live.shape
     U, first, second = np.zeros(T), np.full((T, O), -np.inf), np.zeros(T)
     begin = n = 0
@@ -78,7 +78,7 @@ def test_who_plays_from_where(trace):
     assert (trace["order"] == trace["live"].argmax(2)).all()
     assert np.take_along_axis(trace["live"], trace["block"][..., None].astype(int), 2).all()
     apart = np.linalg.norm(trace["x"] - trace["z"], axis=2)
-    assert (apart > 0).all() and (apart <= 0.25 + 1e-12).all()  # delta_s
+    assert (apart > 0).all() and (apart <= 0.25 + 1e-12).all()  # at most delta_s
 
 
 def test_the_log_is_the_learners(trace):

@@ -1,4 +1,4 @@
-"""Rewards of the drifting quadratic, and the random walk, against their formulas."""
+"""Tests of the rewards of the drifting quadratic and of the random walk against their formulas."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from paperlib.nsbco.problems.quadratic import QuadraticDrift
 
 @pytest.mark.parametrize("noise", ["uniform", "rademacher", "bernoulli"])
 def test_noise_of_each_kind(noise):
-    """At x = theta + (0, 0.6) the gap is 0.6^2 / 2 = 0.18, whatever the noise."""
+    """At x = theta + (0, 0.6) the gap is 0.6^2 / 2 = 0.18, for every noise."""
     problem = QuadraticDrift(noise=noise, amplitude=0.1)
     draw = Streams(0, range(8)).at(0)
     world = problem.init(8, 10, draw, dtype=torch.float64, device="cpu")
@@ -28,7 +28,7 @@ def test_noise_of_each_kind(noise):
 
 
 def test_a_walk_is_reflected_at_the_sphere():
-    """A step that would end 0.1 outside of the sphere ends 0.1 inside of it, in the same direction."""
+    """A step that would end 0.1 outside the sphere ends 0.1 inside the sphere, in the same direction."""
     walk = Walk(0.1).begin([3], 400, 2, 0.5, None)[0]
     steps = 0.1 * np.random.default_rng(1003).standard_normal((400, 2))
     free = np.vstack([np.zeros((1, 2)), walk[:-1]]) + steps

@@ -1,4 +1,4 @@
-"""The reduction's experiment: its four worlds, its counts, and horizons at which a bound says something."""
+"""Tests of the reduction's experiment: its four problems, its counts, and the horizons at which a bound is non-vacuous."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_the_worlds_move_as_they_say(instances):
         "one change"
     ].variation == pytest.approx(1)
     assert instances["alternation"].changes == T // 64 - 1
-    # theta = A at first: the best of -1, -1/2, 0, 1/2, 1 is the fourth, and its mean the value
+    # theta = A in the first round: the best of -1, -1/2, 0, 1/2, 1 is the fourth, and its mean is the value
     for instance in instances.values():
         assert instance.values.shape == (T, 5) and instance.values[0].argmax() == 3
         assert instance.values[0, 3] == pytest.approx(0.5)
@@ -66,16 +66,16 @@ def test_a_run_has_what_the_lemma_says(trace, instances):
         "holds",
         "vacuous here",
     }
-    # the printed e is half of e: with it r-bar is smaller, and at so few rounds the printed rho is not passed
+    # The printed e is half of the corrected e. Therefore r-bar is smaller, and in so few rounds it does not exceed the printed rho.
     assert verdicts["printed"] == "holds"
-    # what was played, from the regret that was counted in play
+    # values of the pulled arms, recomputed from the recorded regret
     counted = instances["one change"].values.max(1) - np.diff(trace["regret"], prepend=0.0, axis=1)
     played = instances["one change"].values[np.arange(T), trace["arm"].astype(int)]
     assert counted == pytest.approx(played, abs=1e-9)
 
 
 def test_the_printed_rho_fails_in_a_longer_run():
-    """With either e: 3 sqrt(ln(2 T) / T) ends below the mean of what falls as 1 / sqrt(t)."""
+    """With each version of e, 3 sqrt(ln(2 T) / T) is finally below a mean of terms that decrease as 1 / sqrt(t)."""
     base, problem, rounds = reduction.policy(2**13), reduction.sequences(2**13)["stationary"], 2**13
     probes = {"y": observed_feedback, "arm": played_action, "rbar": Optimistic(base)}
     trace = play(base, problem, rounds, 2, 3, record="all", probes=probes)
@@ -91,7 +91,7 @@ def test_what_is_broken_fails(trace, instances):
 
 
 def test_another_world_is_noticed(trace, instances):
-    """The means of a world that was not played."""
+    """With the means of another problem, the ratio in the check of the regret bound is more than 1.3 times as large."""
     wrong = World(np.roll(instances["one change"].values, 1, 1), np.zeros(T - 1), 0)
     checks = reduction.lemma_4_1(trace, wrong, T)
     right = reduction.lemma_4_1(trace, instances["one change"], T)
@@ -112,7 +112,7 @@ def test_rounds_to_draw_at():
 
 
 def test_horizons():
-    """T10's numbers: rt(1), rt(T), rho(T) at 2^14, and the first T with 9 rho-hat below 2."""
+    """Numbers of T10: rt(1), rt(T) and rho(T) at T = 2^14, and the first T with 9 rho-hat below 2."""
     found = reduction.along_horizons([2**14, 1e12, 1e13])
     assert found["rt"][0] == pytest.approx(1.28693907, rel=1e-8)
     assert found["rho"][0] == pytest.approx(4.11728728, rel=1e-8)

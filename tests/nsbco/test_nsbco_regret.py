@@ -1,4 +1,4 @@
-"""Which runs the figures of regret are made of, and what is read off them, on runs made by hand."""
+"""Tests of the runs behind the figures of regret, and of their statistics, on hand-made runs."""
 
 import doctest
 
@@ -20,7 +20,7 @@ from paperlib.play import play
 
 
 def runs(cells):
-    """cell -> learner -> regrets."""
+    """Return runs from a dict cell -> learner -> regrets."""
     return {cell: {name: run(x) for name, x in found.items()} for cell, found in cells.items()}
 
 
@@ -150,7 +150,7 @@ def test_paths_of_a_batch_that_do_not_fit_are_refused(make, word):
 
 @frozen_dataclass
 class Lowered(Path):
-    """Declares the value 0.5 and returns 0.45."""
+    """A path that declares the value 0.5 and returns 0.45."""
 
     def theta(self, part, t, horizon, dim, reach):
         return np.zeros((1, len(t), dim))
@@ -192,7 +192,7 @@ def test_totals_are_of_the_trials_that_all_cells_have():
 def test_slope_is_that_of_the_mean_regret_from_a_horizon_on():
     cells = [("p", T) for T in (1, 2, 4, 8)]
     exact = {cell: {"x": [3 * cell[1] ** 0.7] * 3} for cell in cells}
-    exact["p", 1]["x"] = [100.0] * 3  # before the slope begins
+    exact["p", 1]["x"] = [100.0] * 3  # smaller than the first horizon of the slope
     found = regret.slope(runs(exact), cells, "x", [T for _, T in cells], 2)
     assert found.estimate == pytest.approx(0.7) and found.low == pytest.approx(0.7)
     noisy = {cell: {"x": [cell[1], 2 * cell[1], 3 * cell[1] ** 1.2]} for cell in cells}
@@ -236,7 +236,8 @@ def test_less_regret_is_asked_of_all_cells():
     cells = [("abrupt5", 8), ("abrupt33", 8)]
     both = runs({cell: {"base": 2 * ten, "method": ten} for cell in cells})
     found = regret.less(both, cells, "method", "base")
-    assert found.p == pytest.approx(2 / 2**10) and found.opposite == 1.0  # Holm over two
+    # Holm's correction over two comparisons
+    assert found.p == pytest.approx(2 / 2**10) and found.opposite == 1.0
     assert regret.less(both, cells, "base", "method").opposite == pytest.approx(2 / 2**10)
     one = runs({cells[0]: {"base": 2 * ten, "method": ten}, cells[1]: {"base": ten, "method": ten}})
     found = regret.less(one, cells, "method", "base")
@@ -263,7 +264,7 @@ def test_difference_of_slopes_is_over_the_trials_of_both():
     apart = regret.slower(found, cells, "a", "b", [T for _, T in cells], 1)
     assert apart.n == 3
     assert apart[:3] == pytest.approx((0.2, 0.2, 0.2))
-    # what comes before the first horizon does not count
+    # horizons before the first one are ignored
     for name in ("a", "b"):
         found["p", 1][name] = run([100.0] * 4)
     assert regret.slower(
@@ -272,7 +273,7 @@ def test_difference_of_slopes_is_over_the_trials_of_both():
 
 
 def test_one_logarithm_lifts_two_thirds_above_three_quarters():
-    """Therefore the yardstick 3/4 leaves no room for the logarithms of the theorem, as claims and findings say."""
+    """The threshold 3/4 makes no allowance for the logarithms of the theorem, as the claims and findings state."""
     horizons = [2**k for k in range(12, 21)]
     found = regret.with_logarithm(2 / 3, horizons, 2**12)
     assert found == pytest.approx(0.75827, abs=1e-5) and found > 3 / 4
@@ -299,7 +300,7 @@ def test_trials_by_cell(cell, name, trials):
 
 
 def test_claims_have_one_yardstick():
-    """An order T^a is credited below the next exponent of the paper; N1 and what rests on the same ratio ask for 100 trials."""
+    """An order T^a is confirmed below the next exponent of the paper; N1 and the claims on the same runs need 100 trials."""
     known = {short_id(id): c for id, c in claims("nsbco").items()}
     ends = lambda id: np.max(known[id].threshold)
     for id in ("C1a", "C2.slope", "C2.egs", "C6.slope"):

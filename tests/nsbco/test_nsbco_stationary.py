@@ -1,4 +1,4 @@
-"""What is read off runs in which nothing moves, N_0 as printed, Remark 3.2, and stationary regret on sequences worked by hand."""
+"""Tests of stationary runs, of the printed N_0, of Remark 3.2, and of stationary regret on sequences computed by hand."""
 
 import math
 
@@ -41,7 +41,8 @@ def test_a_spread_is_free_of_scale():
     assert stationary.spread(a) == pytest.approx(stationary.spread(7 * a))
     found = stationary.spread_ratio(a, b)
     assert found.low < math.exp(1.645 * 0.8) < found.high and found.n == 400
-    same = stationary.spread_ratio(a, 3 * a)  # the trials together
+    # trials are resampled in pairs, therefore this interval has no width
+    same = stationary.spread_ratio(a, 3 * a)
     assert (same.low, same.high) == pytest.approx((1.0, 1.0))
 
 
@@ -86,7 +87,7 @@ def test_the_remark_tells_powers_of_the_logarithm():
 
 
 def test_with_the_remark_nothing_moves_for_a_long_time():
-    """The first batch is longer than the horizon: all that is paid is 0 and the way to the queries."""
+    """The first batch is longer than the horizon, therefore all regret is due to the center 0 and the distance of the queries."""
     T = 2**10
     trace = play(remark_3_2(T), QuadraticDrift(amplitude=0.0), T, 2)
     width = math.ceil(math.log(T) ** 4) ** -0.25
@@ -105,11 +106,14 @@ def test_told_the_truth_nothing_changes():
         play(Told(smoothness=1.0), problem, 4, 1)
 
 
-# ---- Sequences that change arbitrarily ---------------------------------------------------------------------
+# ---- Arbitrarily changing sequences -----------------------------------------------------------------------
 
 
 def test_the_best_fixed_point_by_hand():
-    """Fast: 0, which loses 1/8 per round. Slow: e_1 / 4, which loses 1/32 in three quarters of the rounds and 9/32 in the last."""
+    """The best fixed points are 0 for the fast sequence and e_1 / 4 for the slow one.
+
+    Their regret is 1/8 per round, and 1/32 per round in three quarters of the rounds and 9/32 in the rest.
+    """
     T, (fast, slow) = 256, stationary.SEQUENCES.values()
     assert stationary.in_hindsight(fast(T), T) == pytest.approx(T / 8)
     assert stationary.in_hindsight(slow(T), T) == pytest.approx(T * (0.75 / 32 + 0.25 * 9 / 32))
@@ -126,7 +130,7 @@ def test_no_fixed_point_is_better(sequence):
 
 
 def test_the_static_baseline():
-    """It plays 0: the best fixed point of the fast sequence, and 1/4 away from that of the slow one."""
+    """The static baseline plays 0, the best fixed point of the fast sequence, which is 1/4 away from the slow sequence's."""
     T = 256
     for sequence, expected in (("fast", 0.0), ("slow", T / 32)):
         problem = stationary.SEQUENCES[sequence](T)

@@ -1,4 +1,4 @@
-"""Numbers of the theory to the specification's digits, and its statements on runs: whole ones and broken ones."""
+"""Tests of the theory: its numbers to all expected digits, and its checks on correct and on deliberately wrong runs."""
 
 import itertools
 import math
@@ -78,17 +78,15 @@ def test_when_test_1_can_fail_first(gap, values, digits):
     found = schedule.first_firing(gap=gap)
     for value, expected, rel in zip(found.values(), values, digits, strict=True):
         assert value == pytest.approx(expected, rel=rel)
-    for (
-        name,
-        threshold,
-    ) in schedule.test_1_thresholds().items():  # above the gap before, below it after
+    for name, threshold in schedule.test_1_thresholds().items():
+        # the threshold is above the gap before the first T, and below it afterwards
         first = found[name]
         x = np.exp(np.linspace(0, math.log(first) - 1e-6, 200)) if first > 1 else []
         assert all(threshold(t) > gap for t in x) and threshold(first * 1.001) < gap
 
 
 def test_which_test_can_fail_first():
-    """Test 2 at 1.3e30, Test 1 at 1.675e31: the guide to choosing names both, the notebook of the constants too."""
+    """Test 2 can trigger from 1.3e30 and Test 1 from 1.675e31; the guide to choosing and the notebook on the constants name both."""
     found = schedule.first_of_any(schedule.WEAK["printed"])
     assert list(found) == ["Test 2", "Test 1"]
     assert (
@@ -115,7 +113,7 @@ def test_advice_names_trials_and_interval(n, interval):
 
 
 def test_thresholds_are_those_of_the_presets():
-    """9 rho-hat and 3 rho-hat are 162 b_0 (log2 T + 1) and 54 b_0 (log2 T + 1) over the root."""
+    """9 rho-hat and 3 rho-hat are 162 b_0 (log2 T + 1) and 54 b_0 (log2 T + 1), divided by the square root."""
     T, weak, learner = 2**14, practical(2.0), printed(GradientAscent(bonus=2.0))
     assert (learner.A1, learner.A2, learner.logarithmic) == (162 * 2, 54 * 2, ("A1", "A2"))
     assert schedule.threshold(lambda T: weak)(T) == pytest.approx(162 * 2 * 15 / 2**7)
@@ -242,7 +240,7 @@ def test_shares():
 
 
 def test_shares_and_runs_over_all_schedules():
-    """All 2^14 ways in which the windows of a block of 8 rounds may fall."""
+    """Enumerate all 2^14 combinations of scheduled windows in a block of 8 rounds."""
     n, p = 3, schedule.window_chances(3)
     windows = [(m, z) for m in (2, 1, 0) for z in range(2 ** (n - m))]
     first, second, runs = np.zeros(n + 1), np.zeros(n + 1), 0.0
@@ -262,7 +260,7 @@ def test_shares_and_runs_over_all_schedules():
 
 
 def test_runs_of_a_horizon():
-    """Within 4 % of the specification's single measurements."""
+    """The formula is within 4 % of the specification's single measurements."""
     for power, measured in ((13, 1037), (15, 2295), (17, 5118), (19, 10712)):
         assert sum(map(schedule.expected_runs, range(power))) == pytest.approx(measured, rel=0.05)
 
@@ -292,19 +290,19 @@ def test_sums_are_continued():
 
 
 def test_a_root_has_three_of_it_and_five_errors():
-    """For rt = c / sqrt(t): rho <= 3 rt + 5 e."""
+    """For rt = c / sqrt(t), rho <= 3 rt + 5 e."""
     t = np.arange(1, 5001)
     rt, e = 7 / np.sqrt(t), reduction.off(t, 5000)
     assert (reduction.rho(rt, e) <= 3 * rt + 5 * e + 1e-12).all()
 
 
-# Algorithm 2: whole runs ----------------------------------------------------------------------------------
+# Algorithm 2: correct runs --------------------------------------------------------------------------------
 
 KNOWN = {"slope": 1.5, "curvature": 1.0, "start": 0.5, "quadratic": True}
 
 
 def recorded(d=2, T=1200, R=6, noise=0.1, **settings):
-    """A run of the learner: x, y, r-bar, z, g in every round, and regret."""
+    """Return a run of the learner: x, y, r-bar, z and g in every round, and the regret."""
     learner = GradientAscent(**settings)
     probes = {
         "x": Probe(lambda r: r.action),
@@ -352,7 +350,7 @@ def test_statements_hold_of_the_learner(d, h, N0, clip, noise):
 
 
 def test_noise_free_closed_form():
-    """A3: regret at the ends of epochs, d = 1 and 2, and distances that halve."""
+    """Acceptance test A3: regret at the ends of epochs for d = 1 and 2, and distances that halve per epoch."""
     for d, rows in (
         (1, [(2, 0.3125), (34, 1.5625), (546, 6.5625)]),
         (2, [(4, 0.625), (68, 3.125), (1092, 13.125)]),
@@ -371,7 +369,7 @@ def test_replay_follows_the_simulation():
     assert again.ends[0] == 8
 
 
-# Algorithm 2: broken runs ---------------------------------------------------------------------------------
+# Algorithm 2: wrong runs ----------------------------------------------------------------------------------
 
 BREAKS = {
     "whole": {},
@@ -389,7 +387,7 @@ BREAKS = {
 
 
 def found_broken(how, noise, T=2200, R=40):
-    """Names of the statements that fail of a broken run, each given what a learner without fault would have."""
+    """Return the names of the checks that fail on a wrong run, each compared with the values of a correct learner."""
     run = ascend(R, T, 2, noise=noise, clip=False, **BREAKS[how])
     s = reference(noise=noise, **KNOWN)
     again = replay(run.y, task(), s, clip=False)

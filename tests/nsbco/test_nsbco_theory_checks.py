@@ -1,4 +1,4 @@
-"""Statements along runs: they hold of the learner on every problem, and fail of what is wrong on purpose."""
+"""Tests of the checks along runs: they pass for the learner on every problem, and fail on deliberately wrong runs."""
 
 from dataclasses import replace
 
@@ -56,7 +56,7 @@ def test_what_is_broken_fails():
 
 
 def test_another_learner_is_found():
-    """Answers of a run with another h: its queries are not those of Algorithm 2 with this one."""
+    """For rewards of a run with another h, the queries differ from Algorithm 2's queries with this h."""
     problem = QuadraticDrift()
     trace = recorded(problem, GradientAscent(h=0.3))
     checks = checked.AscentRun(trace, problem, GradientAscent()).checks()
@@ -85,7 +85,7 @@ def test_schedules():
     checks = checked.of_schedule(trace, learner.base)
     assert [check.verdict for check in checks] == ["holds"] * 5
     assert checked.forgetful(trace, learner.base).verdict == "fails"
-    # the longest window plays instead
+    # the longest window is active instead
     longest = 6 - (trace["live"][:, :, ::-1] > 0).argmax(2)
     wrong = replace(trace, series=trace.series | {"order": longest.astype(float)})
     assert checked.of_schedule(wrong, learner.base)[0].verdict == "fails"
@@ -134,7 +134,7 @@ def test_a_proved_bonus():
 
 
 def test_counterexamples():
-    """E13 and A14: where the printed rho fails, and the corrected does not."""
+    """E13 and A14: the printed rho fails on the counterexamples, and the corrected rho does not."""
     found = checked.counterexamples()
     one, late = found["one point, printed"], found["regret at the end, printed"]
     failed = np.flatnonzero(~one.held[0]) + 1

@@ -1,6 +1,6 @@
-"""MASTER's schedule, one run with two changes, calibration of its constants, and where changes may not fall.
+"""Anatomy of MASTER: its schedule, one run with two changes, the calibration of its constants, and the placement of changes.
 
-Source of the schedule's picture: Wei & Luo (2021), Figure 1.
+Source of the figure of the schedule: Wei & Luo (2021), Figure 1.
 Letters: R trials, T rounds, O orders m of windows of 2^m rounds, n the order of a block of 2^n rounds.
 """
 
@@ -33,14 +33,14 @@ from ..proofs.schedule import BONUSES, window_chances
 
 # ---- the run with two changes ------------------------------------------------------------------------------
 
-RUN_HORIZON, RUN_SEED = 2**15, 8  # the path's seed is 8, too
+RUN_HORIZON, RUN_SEED = 2**15, 8  # the seed of the path is 8 as well
 RUN_PROBLEM = QuadraticDrift(Abrupt(3), 1, environment=8)
-# observed rounds, test, order; known from the specification
+# observed rounds, test, order; expected values
 RUN_RESTARTS = [(9471, 1, 8), (24830, 1, 9)]
 
 
 def watched(learner: Learner) -> dict[str, Probe]:
-    """Return the probes of ``Run``, of every round."""
+    """Return the probes that ``Run`` needs in every round."""
     return {
         "z": Probe(center),
         "live": Probe(live_windows),
@@ -50,24 +50,25 @@ def watched(learner: Learner) -> dict[str, Probe]:
 
 
 class Run(NamedTuple):
-    """One trial from inside, T rounds."""
+    """Internal quantities of one trial over T rounds."""
 
     rounds: np.ndarray  # T, counted from 1
-    z: np.ndarray  # T, first coordinate of the center of the thread that plays
-    order: np.ndarray  # T, of its window
+    z: np.ndarray  # T, first coordinate of the center of the active thread
+    order: np.ndarray  # T, order of its window
     block: np.ndarray  # T, order of the block
     rbar: np.ndarray  # T
     U: np.ndarray  # T
     second: np.ndarray  # T, statistic of Test 2, see ``probes.TestStatistics``
     first: np.ndarray  # T x O, statistics of Test 1
-    # observed rounds, test 1 or 2, order of Test 1's window or -1 for Test 2, as far as they were logged
+    # logged restarts: observed rounds, test 1 or 2, and the order of Test 1's window or -1 for Test 2
     restarts: list[tuple[int, int, int]]
 
 
 def first_trial(trace: Trace) -> Run:
     """Return the first trial of a run with the probes of ``watched``."""
     on, tests = trace["live"][0] > 0, trace["tests"][0]
-    block = on.shape[1] - 1 - on[:, ::-1].argmax(1)  # its own window is always scheduled
+    # the block's own window is always scheduled, therefore the largest scheduled order is the block's
+    block = on.shape[1] - 1 - on[:, ::-1].argmax(1)
     log = trace["log"][0, : int(trace["report.restarts"][0])].astype(int).tolist()
     restarts = [(t, test, order - 1) for t, test, order in log]
     z = trace["z"][0, :, 0]
@@ -79,7 +80,8 @@ class Ends(NamedTuple):
 
     rounds: np.ndarray  # N, counted from 1
     order: np.ndarray  # N
-    margin: np.ndarray  # N, mean over the window - U_t - A_1 / sqrt(2^m): Test 1 fails from 0 on
+    # N, mean over the window - U_t - A_1 / sqrt(2^m); Test 1 triggers if it is at least 0
+    margin: np.ndarray
 
 
 def ended(first: np.ndarray, A1: float) -> Ends:
@@ -89,7 +91,7 @@ def ended(first: np.ndarray, A1: float) -> Ends:
 
 
 def thresholds(horizon: int) -> tuple[float, float]:
-    """Return A_1 and A_2 of ``practical`` for this horizon, logarithms included."""
+    """Return A_1 and A_2 of ``practical`` for this horizon, including the factor log2 T + 1."""
     learner = practical()
     return float(learner.A1), float(learner.A2 * (np.log2(horizon) + 1))
 
@@ -98,9 +100,9 @@ def thresholds(horizon: int) -> tuple[float, float]:
 
 
 def scheduled(n: int, seeds: Sequence[int]) -> list[np.ndarray]:
-    """Return which windows of order m = 0, ..., n the block of order n has, R x 2^(n - m) bool each.
+    """Return which windows of order m = 0, ..., n are scheduled in the block of order n, R x 2^(n - m) bool each.
 
-    The block is that of a run without restarts, from round 2^n - 1 on; the random numbers are those of ``Multiscale``.
+    The block starts in round 2^n - 1 of a run without restarts. The random numbers are the same as in ``Multiscale``.
     """
     seeds, windows = np.asarray(seeds, np.uint64)[:, None], []
     for m, p in enumerate(window_chances(n)):
@@ -110,7 +112,7 @@ def scheduled(n: int, seeds: Sequence[int]) -> list[np.ndarray]:
 
 
 def orders(windows: list[np.ndarray]) -> np.ndarray:
-    """Return the order of the window that plays, R x 2^n: the shortest that covers the round."""
+    """Return the order of the active window, R x 2^n: the shortest window that covers the round."""
     n, R = len(windows) - 1, len(windows[0])
     order = np.full((R, 2**n), n, np.int8)
     for m in range(n, -1, -1):
@@ -119,35 +121,35 @@ def orders(windows: list[np.ndarray]) -> np.ndarray:
 
 
 def played(order: np.ndarray) -> np.ndarray:
-    """Return the share of a block's rounds that each order plays, R x (n + 1). ``order``: R x 2^n."""
+    """Return the fraction of a block's rounds in which each order is active, R x (n + 1). ``order``: R x 2^n."""
     n = int(order.shape[1]).bit_length() - 1
     return np.stack([(order == m).mean(1) for m in range(n + 1)], 1)
 
 
 def spells(order: np.ndarray) -> list[tuple[int, int, int]]:
-    """Return first round, rounds and order of each spell of one order. ``order``: T."""
+    """Return the first round, the number of rounds and the order of each uninterrupted spell of one order. ``order``: T."""
     begins = np.flatnonzero(np.diff(order, prepend=-1))
     ends = np.append(begins[1:], len(order))
     return [(int(a), int(b - a), int(order[a])) for a, b in zip(begins, ends)]
 
 
-# ---- calibration: which b_0 and A_1 work -------------------------------------------------------------------
+# ---- calibration of b_0 and A_1 ----------------------------------------------------------------------------
 
 
 def reached(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
-    """Return the largest A_1 and A_2 with which a test would have failed by the end, R each.
+    """Return the largest A_1 and A_2 with which a test would have triggered during the run, R each.
 
-    ``trace``: with the largest of ``probes.TestStatistics`` as "tests".
+    ``trace``: with "tests", the running maximum of ``probes.TestStatistics``.
     """
     most = trace["tests"][:, -1]
     return most[:, 3:].max(1), most[:, 2]
 
 
 def alarms(trace: Trace, bonus: float, multiple: float, horizon: int) -> stats.Interval:
-    """Return the share of trials in which MASTER with b_0 and A_1 would have restarted, exact.
+    """Return the fraction of trials in which MASTER with b_0 and A_1 would have restarted, with the exact interval.
 
-    ``trace``: of the schedule alone with this b_0, as of ``reached``: it plays as MASTER does until its first restart,
-    whatever A_1 is.
+    ``trace``: run of the schedule alone with this b_0, as for ``reached``. Until the first restart MASTER plays the same points, for
+    every A_1.
     """
     first, second = reached(trace)
     fired = (first >= multiple) | (second >= 1.5 * bonus * (math.log2(horizon) + 1))
@@ -155,9 +157,9 @@ def alarms(trace: Trace, bonus: float, multiple: float, horizon: int) -> stats.I
 
 
 def as_printed(horizon: int) -> dict[str, Multiscale]:
-    """Return MASTER with the constants of Lemma 3.1 for this horizon, d = 2; the same schedule without tests; the same with A_1 and A_2 times 1e-9.
+    """Return MASTER with the constants of Lemma 3.1 for this horizon and d = 2, and two variants.
 
-    r-bar is not clipped, as printed (E12).
+    The variants are the schedule without tests, and MASTER with A_1 and A_2 times 1e-9. r-bar is not clipped, as printed (E12).
     """
     base = GradientAscent(bonus=BONUSES["printed"](2, horizon), clip=False)
     learner = printed(base)
@@ -166,14 +168,14 @@ def as_printed(horizon: int) -> dict[str, Multiscale]:
 
 
 def share_reached(trace: Trace, learner: Multiscale, horizon: int) -> dict[str, float]:
-    """Return how much of its threshold each test's statistic reaches at most, over trials and rounds."""
+    """Return the largest ratio of each test's statistic to its threshold, over trials and rounds."""
     levels = zip(("Test 1", "Test 2"), reached(trace), (learner.A1, learner.A2))
     log = math.log2(horizon) + 1
     return {test: float(most.max() / (A * log)) for test, most, A in levels}
 
 
 def table(rows: dict[float, dict[float, Any]], format: str = "{:6.2f}") -> str:
-    """Return the lines of a table of means, a row for every b_0, a column for every A_1."""
+    """Return a text table of means with one row per b_0 and one column per A_1."""
     columns = list(next(iter(rows.values())))
     lines = ["b_0 \\ A_1".rjust(10) + "".join(f"{c:>9g}" for c in columns)]
     for row, values in rows.items():
@@ -181,31 +183,36 @@ def table(rows: dict[float, dict[float, Any]], format: str = "{:6.2f}") -> str:
     return "\n".join(lines)
 
 
-# ---- where changes may not fall ----------------------------------------------------------------------------
+# ---- placement of changes ----------------------------------------------------------------------------------
 
 
 def marks(horizon: int, depth: int = 2) -> np.ndarray:
-    """Return the rounds, counted from 0, at which a change would favor the schedule: multiples of T / 2^depth, and first rounds 2^n - 1 of blocks."""
+    """Return the rounds, counted from 0, in which a change would favor the schedule.
+
+    These are the multiples of T / 2^depth and the first rounds 2^n - 1 of blocks.
+    """
     parts = horizon * np.arange(1, 2**depth) / 2**depth
     return np.unique(np.append(parts, 2.0 ** np.arange(int(horizon).bit_length()) - 1))
 
 
 def dyadic(changes: np.ndarray, horizon: int, depth: int = 2) -> np.ndarray:
-    """Return whether a change falls on one of the ``marks``. ``changes``: rounds counted from 0, any shape."""
+    """Return whether each change is on one of the ``marks``. ``changes``: rounds counted from 0, any shape."""
     return np.isin(changes, marks(horizon, depth))
 
 
-# ---- panels that no other figure has -----------------------------------------------------------------------
+# ---- panels of these figures only --------------------------------------------------------------------------
 
-WIDE = 4096  # rounds of which every one is shown
+WIDE = 4096  # largest number of rounds that are all shown
 
 
 def block_panel(ax: Axes, windows: list[np.ndarray], order: np.ndarray, *, title: str = "") -> None:
-    """Draw a block as in Wei & Luo: scheduled windows outlined, the rounds that their thread plays filled.
+    """Draw a block as in Wei & Luo: outlines are scheduled windows, filled bars are the rounds in which their thread is active.
 
     Args:
+        ax: axes of the panel.
         windows: by order m, which windows are scheduled, 2^(n - m) bool.
-        order: that plays, 2^n.
+        order: order of the active window, 2^n.
+        title: title of the panel.
     """
     n = len(windows) - 1
     bar = lambda m, first, rounds, **how: ax.add_patch(
@@ -238,30 +245,34 @@ def run_column(
     restarts: Sequence[int],
     span: tuple[int, int],
 ) -> PathCollection:
-    """Draw five panels, one above the other, of the rounds ``span``: place, order, values, Test 1, Test 2. Returns the dots of Test 1.
+    """Draw a column of five panels for the rounds ``span``: center, order, values, Test 1, Test 2. Return the dots of Test 1.
 
     Args:
-        run, ends: of one trial.
+        axes: five axes, from the top.
+        run, ends: quantities of one trial.
         theta, best: theta_t's first coordinate and f*_t, T.
         A2: threshold of Test 2 for one round.
+        changes, restarts: rounds that are marked by vertical lines.
+        span: first and last round.
     """
     place, which, values, test_1, test_2 = axes
     first, last = span
     here = (run.rounds >= first) & (run.rounds <= last)
     x, z, order, block, rbar, U, second = (part[here] for part in run[:7])
     size, ratio = 1.4 if last - first > WIDE else 2.0, second / A2
-    some = slice(None, None, max(1, len(x) // WIDE))  # of the dots, which would cover each other
+    # plot only some of the dots, because they would cover each other
+    some = slice(None, None, max(1, len(x) // WIDE))
     top = int(run.block.max()) + 0.5
     dots = {"linestyle": "none", "marker": "o", "markersize": size, "markeredgewidth": 0}
     plain = {"rasterized": True, "antialiased": False}
-    # short windows light, long ones dark
+    # short windows are light, long windows are dark
     shades = {"cmap": "viridis_r", "vmin": 0, "vmax": top, "linewidth": 0} | plain
     dashed = {"label": "change", "color": COLORS["black"], "linestyle": (0, (4, 2))}
     solid = {"label": "restart", "color": COLORS["vermilion"]}
     level = {"color": COLORS["vermilion"], "linewidth": 0.8, "linestyle": (0, (1, 1))}
     with style_context():
         for ax in axes:
-            # the legend of the figure has each label once
+            # the figure's legend removes duplicate labels
             for time, how in [*((t, dashed) for t in changes), *((t, solid) for t in restarts)]:
                 ax.axvline(time, linewidth=0.9, zorder=1, **how)
             ax.set_xlim(*span)
@@ -298,10 +309,14 @@ def heat_panel(
     most: float | None = None,
     ylabel: str = "$b_0$",
 ) -> dict[str, Any]:
-    """Draw a table as shades from 0 on, each with its number: a row for every b_0, from the top, a column for every A_1.
+    """Draw a heat map with the number in each cell: one row per b_0, from the top, and one column per A_1.
 
     Args:
-        most: number of the darkest shade; None: the largest.
+        ax: axes of the panel.
+        values: numbers by b_0 and A_1.
+        title, ylabel: texts of the panel.
+        format: format of a number.
+        most: number of the darkest shade; None: the largest number.
 
     Returns:
         The plotted numbers.

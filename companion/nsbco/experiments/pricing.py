@@ -1,6 +1,6 @@
-"""Dynamic pricing on real series: who plays with which constants, which series there are, and what is compared.
+"""Dynamic pricing on real series: learners and their constants, data, and comparisons.
 
-One series of Google's, the same in all trials, and a table of stocks, one series per trial.
+The data are one price series of Google, shared by all trials, and a table of stocks with one series per trial.
 Letters: R trials, T rounds, D days.
 """
 
@@ -20,12 +20,12 @@ from ...datasets import registry as datasets
 from ..problems.prices import CUSTOMERS, closes, pricing
 from .settings import learners
 
-NOISE = 0.2  # a, of a revenue
-WIDTH = 0.35  # h of the two trackers with constant gain: about the fourth root of the noise's variance, a^2 / 3
+NOISE = 0.2  # a, noise amplitude of the revenue
+WIDTH = 0.35  # h of the two learners with constant gain: about the fourth root of the noise's variance, a^2 / 3
 TABLE = "stocks"
-KAPPAS = (0.01, 0.1, 10.0)  # how wrong V_T is taken to be, beside the oracle's 1
-CHUNK = 235  # series a batch: half of those in the table
-OTHERS = ("full information", "SW-LS", "KW", "KW, oracle")  # not played on prices
+KAPPAS = (0.01, 0.1, 10.0)  # ratios of the assumed to the true V_T; the oracle has 1
+CHUNK = 235  # series per batch: half of the series in the table
+OTHERS = ("full information", "SW-LS", "KW", "KW, oracle")  # learners that are not run on prices
 SHOWN = (
     "MASTER",
     "MALG",
@@ -37,7 +37,7 @@ SHOWN = (
     "SPSA",
     "GLR",
     "static baseline",
-)  # the lines of a panel
+)  # curves of a panel
 TABLED = (
     "MASTER",
     "MALG",
@@ -47,13 +47,14 @@ TABLED = (
     "GLR",
     "D-LS",
     "static baseline",
-)  # played on the table of stocks
+)  # learners on the table of stocks
 
 
 def rivals(*names: str) -> dict[str, Learner]:
-    """Return learners by name as in all figures, but for what belongs to the prices: the noise level given to GLR, and the width of the two trackers.
+    """Return the learners of the figures by name, with settings for the prices.
 
-    h = 1/4, N_0 = 1, b_0 = 2, A_1 = 1, A_2 = 3 (log2 T + 1); steps of 1 / sigma for the finite differences.
+    The settings are the noise variance of GLR and the width of the two trackers. The constants are h = 1/4,
+    N_0 = 1, b_0 = 2, A_1 = 1 and A_2 = 3 (log2 T + 1). The finite differences have steps of 1 / sigma.
     """
     own = {
         "KWtrack": KieferWolfowitz(100.0, h=WIDTH),
@@ -66,14 +67,15 @@ def rivals(*names: str) -> dict[str, Learner]:
 
 
 def table(data: str, series: int) -> tuple[int, str]:
-    """Return how many series of the table of stocks a run can have, and why none, where none.
+    """Return the number of series of the table of stocks that a run can use, and the reason if it is 0.
 
     Args:
-        data: "auto", where the table is at hand or can be had, else none; "real", which fails without.
-        series: how many at most.
+        data: "auto" uses the table if it is available or can be downloaded, and else no series; "real" raises without the table.
+        series: largest number of series.
 
     Raises:
-        ValueError: another word, or a file that is not the registry's; FileNotFoundError: "real", and it cannot be had.
+        ValueError: an unknown value of ``data``, or a file with a checksum other than the registry's.
+        FileNotFoundError: ``data`` is "real" and the table is not available.
     """
     check_in("data", data, ("auto", "real"))
     try:
@@ -86,7 +88,10 @@ def table(data: str, series: int) -> tuple[int, str]:
 
 
 def aligned(seed: int) -> int:
-    """Return the first seed from ``seed`` on with which trial i has series i: a series is the trial's own seed, modulo their number."""
+    """Return the first seed, at least ``seed``, that gives trial i the series i.
+
+    The series of a trial is its seed modulo the number of series.
+    """
     count = len(closes(TABLE))
     return -(-seed // count) * count
 
@@ -97,36 +102,36 @@ def levels(series: str, days: int, seeds: list[int]) -> np.ndarray:
 
 
 def drifts(series: str, days: int, seeds: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return V_T, and the number of days with another level than the day before; R each."""
+    """Return V_T, and the number of days on which the level differs from the previous day, R each."""
     path = levels(series, days, seeds)
     moved = (np.diff(path, axis=1) != 0).sum(1)
     return pricing(series, days).variation(path, days * CUSTOMERS), moved
 
 
 def daily(trace: Trace, name: str, trial: int = 0) -> np.ndarray:
-    """Return a sum over all rounds, recorded after each day, as the mean of a day's customers: D."""
+    """Return the mean over each day's customers, D, of a cumulative sum that was recorded after each day."""
     total = trace[name][trial].reshape(len(trace.rounds), -1)[:, 0]
     return np.diff(total, prepend=0.0) / np.diff(trace.rounds, prepend=0)
 
 
 def averaged(days: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return means over blocks of ``width`` days, the last one shorter where they do not fill it, and the middle of each, in days counted from 1."""
+    """Return the middles, in days counted from 1, and the means of blocks of ``width`` days; the last block may be shorter."""
     starts = np.arange(0, len(days), width)
     ends = np.append(starts[1:], len(days))
     return (starts + 1 + ends) / 2, np.add.reduceat(days, starts) / (ends - starts)
 
 
 def relative(traces: dict[str, Trace], name: str) -> stats.Interval:
-    """Return regret over that of the static baseline: the ratio of means, with a bootstrap over trials."""
+    """Return the ratio of a learner's mean regret to the static baseline's, with a bootstrap over trials."""
     return stats.ratio(traces[name].last(), traces["static baseline"].last(), of="mean regret")
 
 
 def beats_doing_nothing(traces: dict[str, Trace], name: str) -> stats.Interval:
-    """Return the share of the trials in which a learner has less regret than the static baseline, exact interval."""
+    """Return the fraction of trials in which a learner has less regret than the static baseline, with the exact interval."""
     less = traces[name].last() < traces["static baseline"].last()
     return stats.proportion(int(less.sum()), len(less))
 
 
 def tests_cost(traces: dict[str, Trace]) -> stats.Interval:
-    """Return the regret of MASTER less that of its schedule alone, paired."""
+    """Return the paired difference of regret between MASTER and its schedule alone (MALG)."""
     return stats.paired_difference(traces["MASTER"].last(), traces["MALG"].last())

@@ -1,4 +1,4 @@
-"""The reduction of Lemma 4.1 around EXP3-IX on a grid of points: four sequences of functions, and the lemma checked on each.
+"""The reduction of Lemma 4.1 around EXP3-IX on a grid of points: four sequences of functions, and a check of the lemma on each.
 
 Letters: R trials, T rounds, K points.
 """
@@ -19,12 +19,12 @@ from paperlib.nsbco.problems.quadratic import GridDrift
 from ..proofs import reduction
 from .theory import World
 
-ARMS = 5  # K, at which theta = 1/2 is a point of the grid
+ARMS = 5  # K, with which theta = 1/2 is a point of the grid
 PERIOD = 64  # rounds between two changes of the last sequence
 
 
 def sequences(horizon: int) -> dict[str, GridDrift]:
-    """Return four problems on the grid, each the same in all trials: nothing moves, V_T = T^{-1/2}, one change, one every 64 rounds."""
+    """Return four problems on the grid, shared by all trials: stationary, V_T = T^{-1/2}, one change, a change every 64 rounds."""
     paths = {
         "stationary": Stationary(),
         "drift": Ramp(horizon**-0.5),
@@ -35,7 +35,7 @@ def sequences(horizon: int) -> dict[str, GridDrift]:
 
 
 def policy(horizon: int) -> StationaryToWeak:
-    """Return EXP3-IX, which needs no horizon, with the bound on its regret that holds with probability 1 - T^{-2}."""
+    """Return EXP3-IX, which needs no horizon, with the regret bound that is valid with probability 1 - T^{-2}."""
     return StationaryToWeak(Exp3IX(), *regret_bound(ARMS, horizon), horizon)
 
 
@@ -48,19 +48,19 @@ def sequence(problem: GridDrift, horizon: int) -> World:
 
 
 def lemma_4_1(trace: Trace, instance: World, horizon: int) -> dict[str, Check]:
-    """Check the lemma's condition on the policy, its statistic, and the two properties, the second with either rho.
+    """Check the lemma's condition on the policy, its statistic, and both properties, the second one with each version of rho.
 
-    "printed" takes from r-bar the excess of e(t) over the printed one, and so does "with t", whose rho has t where the
-    lemma prints T; "printed rho, our e" takes r-bar as it is here.
+    "printed" uses r-bar with the printed e(t), which is half of the corrected one. "with t" does the same, and its rho has t where the lemma
+    has T. "printed rho, our e" uses r-bar with the corrected e(t).
 
     Args:
         trace: every round, with "y", "arm" and "rbar".
-        instance: of the run.
+        instance: functions of the run.
         horizon: T.
     """
     t, y, rbar, drift = np.arange(1, horizon + 1), trace["y"], trace["rbar"], instance.drift
     rt = reduction.exp3_ix(ARMS, horizon).at(t)
-    smaller = rbar - reduction.off_printed(t, horizon)  # e(t) is twice the printed one
+    smaller = rbar - reduction.off_printed(t, horizon)  # our e(t) is twice the printed e(t)
     played = instance.values[t - 1, trace["arm"].astype(int)]
     return {
         "regret bound": reduction.stationary_regret(played, instance.values, rt),
@@ -74,7 +74,7 @@ def lemma_4_1(trace: Trace, instance: World, horizon: int) -> dict[str, Check]:
 
 
 def broken(trace: Trace, instance: World, horizon: int) -> dict[str, Check]:
-    """Check the same statements on what is wrong on purpose: all of them must fail. Arguments as for ``lemma_4_1``."""
+    """Check the same statements on deliberately wrong quantities; all checks must fail. Arguments as for ``lemma_4_1``."""
     t, y, rbar, drift = np.arange(1, horizon + 1), trace["y"], trace["rbar"], instance.drift
     rt, e = reduction.exp3_ix(ARMS, horizon).at(t), reduction.off(t, horizon)
     smaller = rbar - reduction.off_printed(t, horizon)
@@ -90,20 +90,20 @@ def broken(trace: Trace, instance: World, horizon: int) -> dict[str, Check]:
 
 
 class Outcome(NamedTuple):
-    """A check of every round without its entries: at T = 2^14 they are 3 million numbers each."""
+    """Summary of a check in every round, without its entries, which are 3 million numbers at T = 2^14."""
 
     verdict: str
     ratio: float  # the largest observed / bound
-    broken: int  # trials in which it fails in some round
+    broken: int  # trials with a failure in some round
     trials: int
-    share: float  # of all rounds of all trials in which it fails
-    regime: float  # share of rounds for which the statement says something
-    worst: np.ndarray  # the largest observed / bound over trials, at the rounds asked for
-    line: dict  # as figures keep it
+    share: float  # fraction of all rounds of all trials with a failure
+    regime: float  # fraction of rounds in which the statement is non-vacuous
+    worst: np.ndarray  # the largest observed / bound over trials, at the given rounds
+    line: dict  # the check in the format of the figures' data
 
 
 def outcome(check: Check, rounds: Any) -> Outcome:
-    """Return the outcome of a check R x T, infinite where the statement leaves a round out. ``rounds``: counted from 1."""
+    """Return the summary of a check, R x T, whose bound is infinite in excluded rounds. ``rounds``: counted from 1."""
     at, held = np.asarray(rounds, int) - 1, check.held
     return Outcome(
         check.verdict,
@@ -118,12 +118,12 @@ def outcome(check: Check, rounds: Any) -> Outcome:
 
 
 def grid(horizon: int) -> np.ndarray:
-    """Return rounds to draw at, evenly spaced on a log axis, T among them."""
+    """Return the rounds of a plot, evenly spaced on a log axis and including T."""
     return np.unique(np.geomspace(1, horizon, 120).round().astype(int))
 
 
 def along_horizons(horizons: Any) -> dict[str, Any]:
-    """Return rt(T), rho(T) and Test 1's threshold 9 rho-hat(T) of EXP3-IX on ``ARMS`` points, and from which T on each is below 2.
+    """Return rt(T), rho(T) and Test 1's threshold 9 rho-hat(T) of EXP3-IX on ``ARMS`` points, and the T from which each is below 2.
 
     ``horizons``: T', numbers.
     """
@@ -136,6 +136,6 @@ def along_horizons(horizons: Any) -> dict[str, Any]:
 
 
 def first_round(horizon: int) -> int | None:
-    """Return the first round in which rt(t) is below 2, which no regret exceeds; None: not within the horizon."""
+    """Return the first round in which rt(t) is below the trivial 2 per round; None if there is none within the horizon."""
     below = reduction.exp3_ix(ARMS, horizon).at(np.arange(1, horizon + 1)) < 2
     return int(below.argmax()) + 1 if below.any() else None

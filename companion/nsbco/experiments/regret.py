@@ -1,7 +1,8 @@
-"""Regret against T, against V_T and under a misspecified V_T: which runs, what is read off them, and which changes were found.
+"""Regret against T, against V_T and under a misspecified V_T: the runs, their statistics, and the detected changes.
 
-A cell is a path, by name, with a horizon. Paths stretch with T, therefore each cell is a run of its own. A change at c: round c,
-counted from 0, is the first of the new segment. A restart at t comes after t observed rounds, so that t > c knows of the change.
+A cell is a path, by name, with a horizon. Paths are scaled to the horizon T, therefore each cell needs a separate run. A change
+at c means that round c, counted from 0, is the first round of the new segment. A restart at t happens after t observed rounds.
+Therefore only a restart with t > c can be a reaction to the change.
 Letters: R trials, T rounds, S segments, V = V_T.
 """
 
@@ -40,10 +41,11 @@ Cell = tuple[str, int]  # a path's name, and T
 Runs = dict[Cell, dict[str, Trace]]
 
 PATHS = {"stationary": Stationary(), "walk": Walk(), "level": Level()}
-WAVES = {"rotation": Rotation, "triangle": Triangle, "sinusoid": Sinusoid}  # by V_T
+# paths with V_T as parameter
+WAVES = {"rotation": Rotation, "triangle": Triangle, "sinusoid": Sinusoid}
 WORDS = {"stationary": "nothing moves", "walk": "random walk", "level": "only the level moves"}
-SMOOTH = (*WAVES, "walk")  # whose maximizer moves all the time
-CURVES = (  # the learners of the figure against T
+SMOOTH = (*WAVES, "walk")  # paths whose maximizer moves continuously
+CURVES = (  # learners of the figure against T
     "Algorithm 2",
     "Algorithm 2, oracle",
     "EGS, oracle",
@@ -54,32 +56,36 @@ CURVES = (  # the learners of the figure against T
     "MASTERw",
     "GLR",
 )
-FEWER = tuple(name for name in CURVES if name not in ("EGS, oracle", "KW, oracle"))  # 17 segments
+# learners on the path with 17 segments
+FEWER = tuple(name for name in CURVES if name not in ("EGS, oracle", "KW, oracle"))
 SWEEP = ("Algorithm 2", "Algorithm 2, oracle", "KWtrack", "SPSA", "GLR", "MALG", "MASTER")
 BANDS = ("MASTER", "MASTERw", "MALG", "KWtrack", "SPSA", "GLR", "static baseline")
-LOGGED = ("MASTER", "MASTERw", "GLR")  # they restart when a test fails, and log it
-RULES = ("GLR", "KWtrack", "D-LS")  # simpler than MASTER, and without its theorem
+LOGGED = ("MASTER", "MASTERw", "GLR")  # learners that log their restarts by tests
+RULES = ("GLR", "KWtrack", "D-LS")  # learners simpler than MASTER, without a theorem like MASTER's
 REFERENCES = ("full information", "static baseline")
-RIVALS = tuple(  # that observe rewards and do not know V_T
+RIVALS = tuple(  # learners that observe rewards and do not know V_T
     name for name in learners() if name not in REFERENCES and "oracle" not in name
 )
-ORACLE, ASSUMED = "Algorithm 2, oracle", "kappa "  # kappa = 1, and the name of any other
+# name for kappa = 1, and prefix of the names for other kappa
+ORACLE, ASSUMED = "Algorithm 2, oracle", "kappa "
 RESAMPLES = 2000
-ROWS = 256  # trials in one batch, at most, unless one path has more
+ROWS = 256  # largest number of trials in one batch, unless a single path has more
 
 # Paths by name -----------------------------------------------------------------------------------------------
 
 
 def kind(name: str) -> str:
-    """Return the word of a path's name: "abrupt" of "abrupt5"."""
+    """Return the kind of path in a path's name, for example "abrupt" for "abrupt5"."""
     return name.rstrip("0123456789.")
 
 
 def problem(name: str) -> QuadraticDrift:
-    """Return REF on a path: "abrupt5" has five segments, "rotation4", "triangle8" and "sinusoid10" have V_T = 4, 8, 10.
+    """Return the reference problem on a path.
+
+    For example, "abrupt5" has five segments, and "rotation4", "triangle8" and "sinusoid10" have V_T = 4, 8, 10.
 
     Raises:
-        ValueError: a name without a path, or a number that its path refuses.
+        ValueError: an unknown name, or an invalid number for its path.
     """
     word = kind(name)
     of = name.removeprefix(word)
@@ -94,7 +100,7 @@ def problem(name: str) -> QuadraticDrift:
 
 
 def title(name: str) -> str:
-    """Return a path in words, with its V_T where that is a number of its own, and the number of its changes where that is one."""
+    """Return the title of a path, with V_T if it is a parameter of the path, and with the number of changes if they are abrupt."""
     word = kind(name)
     of = name.removeprefix(word)
     if word == "abrupt":
@@ -103,31 +109,34 @@ def title(name: str) -> str:
 
 
 def changes(name: str) -> str:
-    """Return how often f_t changes, in words."""
+    """Return a text with the number of changes of f_t."""
     if kind(name) == "abrupt":
         return f"{int(name.removeprefix('abrupt')) - 1} changes"
     return "0 changes" if name == "stationary" else "changes in every round"
 
 
 def abrupt_and_smooth(paths: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the paths with abrupt changes, and those on which the maximizer moves all the time."""
+    """Return the paths with abrupt changes, and the paths whose maximizer moves continuously."""
     abrupt = [path for path in paths if kind(path) == "abrupt"]
     return abrupt, [path for path in paths if kind(path) in SMOOTH]
 
 
 def part(name: str, horizon: int, trials: int, seed: int) -> np.ndarray:
-    """Return the trials' paths, see ``QuadraticDrift.part``, which a trace does not keep: change points where they are abrupt."""
+    """Recompute the trials' paths, which a trace does not store; for abrupt paths, these are the change points.
+
+    See ``QuadraticDrift.part``.
+    """
     return problem(name).part([*range(seed, seed + trials)], horizon)
 
 
 def variation(name: str, horizon: int, trials: int, seed: int) -> np.ndarray:
-    """Return V_T, R; with the trials' own paths where they differ."""
+    """Return V_T of each trial's path, R."""
     V = problem(name).variation(part(name, horizon, trials, seed), horizon)
     return np.broadcast_to(V, (trials,))
 
 
 def variations(paths: Sequence[str], horizon: int, trials: int, seed: int) -> str:
-    """Return V_T and the number of changes of each path, in words."""
+    """Return a text with V_T and the number of changes of each path."""
     V = {path: float(variation(path, horizon, trials, seed).mean()) for path in paths}
     return "; ".join(f"{path} {format_number(V[path])}, {changes(path)}" for path in paths)
 
@@ -136,24 +145,24 @@ def variations(paths: Sequence[str], horizon: int, trials: int, seed: int) -> st
 
 
 def assumed(kappas: Sequence[float]) -> dict[float, str]:
-    """Return the names of Algorithm 2 restarted as if V_T were kappa times what it is."""
+    """Return the names of Algorithm 2 with restarts for an assumed variation of kappa times the true V_T."""
     return {kappa: ORACLE if kappa == 1 else f"{ASSUMED}{kappa:g}" for kappa in kappas}
 
 
 def learner(name: str) -> Learner:
-    """Return one of ``settings.learners``, or of ``assumed``."""
+    """Return the learner with a name of ``settings.learners`` or of ``assumed``."""
     if name.startswith(ASSUMED):
         return Restarted(GradientAscent(), float(name.removeprefix(ASSUMED)))
     return learners(name)[name]
 
 
 def watch(name: str) -> dict[str, Probe]:
-    """Return the probe of the log, for a learner that keeps one."""
+    """Return the probe of the restart log, for learners that have a log."""
     return {"log": LOG} if name in LOGGED else {}
 
 
 def together(*plans: dict[Cell, Sequence[str]]) -> dict[Cell, list[str]]:
-    """Return all cells with the names of the learners that one of the plans asks for, each once, in the order in which they come."""
+    """Merge plans: return all cells with the learners of any plan, without duplicates and in order of first appearance."""
     names: dict[Cell, dict[str, None]] = {}
     for plan in plans:
         for cell, more in plan.items():
@@ -162,11 +171,14 @@ def together(*plans: dict[Cell, Sequence[str]]) -> dict[Cell, list[str]]:
 
 
 def trials_of(cell: Cell, name: str, few: Sequence[Cell], counts: dict[str, int]) -> int:
-    """Return how many trials a learner is given in a cell.
+    """Return the number of trials of a learner in a cell.
 
     Args:
-        few: the cells of the long runs.
-        counts: "trials", of every run; "long", of those in ``few``; "still", of MASTER where nothing moves.
+        cell: path and horizon.
+        name: learner.
+        few: cells of the long runs.
+        counts: numbers of trials: "trials" for every run, "long" for the runs in ``few``, and "still" for MASTER on the stationary
+            path.
     """
     more = "long" if cell in few else "trials"
     if name == "MASTER" and cell[0] == "stationary":
@@ -175,7 +187,7 @@ def trials_of(cell: Cell, name: str, few: Sequence[Cell], counts: dict[str, int]
 
 
 def batches(plan: dict[Cell, dict[str, int]]) -> Iterator[tuple[str, int, dict[str, int]]]:
-    """Yield the runs that are played as one batch: a learner, T, and the number of trials of each path.
+    """Yield the batches of runs that are played together: a learner, T, and the number of trials of each path.
 
     Args:
         plan: trials of each learner in each cell.
@@ -195,7 +207,7 @@ def batches(plan: dict[Cell, dict[str, int]]) -> Iterator[tuple[str, int, dict[s
 
 
 def play_all(plan: dict[Cell, dict[str, int]], seed: int, device: str) -> Runs:
-    """Play every learner in every cell, the paths of one learner and horizon together.
+    """Play every learner in every cell; the paths of one learner and horizon are played in one batch.
 
     Args:
         plan: trials of each learner in each cell.
@@ -203,7 +215,7 @@ def play_all(plan: dict[Cell, dict[str, int]], seed: int, device: str) -> Runs:
         device: see ``play``.
 
     Returns:
-        Traces of the last round. In a shard there are none, see ``store.run``.
+        Traces with the last round only. In a shard there are no traces, see ``store.run``.
     """
     runs: Runs = {cell: {} for cell in plan}
     for name, T, counts in batches(plan):
@@ -216,15 +228,15 @@ def play_all(plan: dict[Cell, dict[str, int]], seed: int, device: str) -> Runs:
             continue
         for (path, count), end in zip(counts.items(), np.cumsum([*counts.values()]).tolist()):
             runs[path, T][name] = trace.part(end - count, end)
-    # in the order of the plan; a shard has no traces
+    # Sort by the plan. A shard has no traces.
     return {cell: {name: runs[cell][name] for name in plan[cell] if runs[cell]} for cell in plan}
 
 
-# What is read off them ---------------------------------------------------------------------------------------
+# Statistics of runs -------------------------------------------------------------------------------------------
 
 
 def totals(runs: Runs, *places: tuple[Cell, str]) -> np.ndarray:
-    """Return R_T of each learner in its cell, R x places: the first trials that all of them have."""
+    """Return R_T of each learner in its cell, R x places, for the first trials that all of them have."""
     regret = [runs[cell][name].last() for cell, name in places]
     return np.stack([x[: min(map(len, regret))] for x in regret], 1)
 
@@ -235,8 +247,11 @@ def slope(
     """Return the log-log slope of one learner's mean regret.
 
     Args:
+        runs: traces by cell and learner.
+        cells: cells of the slope.
+        name: learner.
         along: T or V_T of each cell, increasing.
-        first: where the slope begins; what lies before is left out.
+        first: first T or V_T of the slope; smaller ones are left out.
     """
     regret = totals(runs, *((cell, name) for cell in cells))
     return stats.growth(along, regret, first, resamples=RESAMPLES)
@@ -245,10 +260,10 @@ def slope(
 def slower(
     runs: Runs, cells: Sequence[Cell], name: str, than: str, along: Sequence[float], first: float
 ) -> stats.Interval:
-    """Return by how much the log-log slope of ``than`` exceeds that of ``name``, bootstrap over the trials of both together."""
+    """Return the log-log slope of ``than`` minus the slope of ``name``, with a bootstrap over paired trials."""
     late = [(cell, at) for cell, at in zip(cells, along) if at >= first]
     x = np.log([at for _, at in late])
-    # the means of both learners side by side, one column per cell
+    # the means of both learners, one column per cell, in one array so that trials stay paired
     both = totals(runs, *((cell, one) for one in (than, name) for cell, _ in late))
     of = lambda mean: (
         stats.slopes(x, np.log(mean[..., : len(x)])) - stats.slopes(x, np.log(mean[..., len(x) :]))
@@ -257,7 +272,7 @@ def slower(
 
 
 def with_logarithm(exponent: float, along: Sequence[float], first: float) -> float:
-    """Return the log-log slope of T^exponent ln T at these horizons: what one logarithm adds to an exponent there."""
+    """Return the log-log slope of T^exponent ln T at these horizons, which shows the effect of one logarithm on an exponent."""
     x = np.log([T for T in along if T >= first])
     return exponent + float(stats.slopes(x, np.log(x)))
 
@@ -268,9 +283,9 @@ def factor(regret: np.ndarray, V: float, horizon: int) -> np.ndarray:
 
 
 def schedule_share(runs: Runs, cell: Cell) -> stats.Interval:
-    """Return the part of MASTER's gain on Algorithm 2 alone that its schedule makes without a test.
+    """Return the fraction of MASTER's improvement over Algorithm 2 that is due to its schedule without tests.
 
-    (R(Algorithm 2) - R(MALG)) / (R(Algorithm 2) - R(MASTER)) of the means; the rest is the tests'.
+    The fraction is (R(Algorithm 2) - R(MALG)) / (R(Algorithm 2) - R(MASTER)) of the means. The rest is due to the tests.
     """
     saved = totals(runs, (cell, "Algorithm 2"), (cell, "MALG"), (cell, "MASTER"))
     share = lambda mean: (mean[..., 0] - mean[..., 1]) / (mean[..., 0] - mean[..., 2])
@@ -278,12 +293,15 @@ def schedule_share(runs: Runs, cell: Cell) -> stats.Interval:
 
 
 def tested(runs: Runs, cell: Cell) -> bool:
-    """Return whether a test failed in some trial. Else MASTER is MALG in all of them, and a bootstrap of their ratio has no width."""
+    """Return whether a test triggered in some trial.
+
+    If not, MASTER equals MALG in all trials, and a bootstrap of their ratio has no width.
+    """
     return bool(np.diff(totals(runs, (cell, "MASTER"), (cell, "MALG"))).any())
 
 
 def majority(share: stats.Interval) -> str:
-    """Return whether a share is most of the whole, in words."""
+    """Return a text that compares a fraction with one half."""
     if share.low > 0.5:
         return "most"
     return "less than half" if share.high < 0.5 else "about half"
@@ -296,7 +314,7 @@ def ratio(runs: Runs, cell: Cell, above: str, below: str) -> stats.Interval:
 
 
 def less(runs: Runs, cells: Sequence[Cell], method: str, baseline: str) -> stats.Test:
-    """Test whether the method has less regret than the baseline, in all of the cells, Holm over them."""
+    """Test whether the method has less regret than the baseline in all of the cells, with Holm's correction over the cells."""
     pair = lambda cell: totals(runs, (cell, method), (cell, baseline))
     return stats.combine_tests(
         stats.wilcoxon({cell[0]: np.diff(pair(cell))[:, 0] for cell in cells})
@@ -307,13 +325,13 @@ def less(runs: Runs, cells: Sequence[Cell], method: str, baseline: str) -> stats
 
 
 def figure_learners(runs: Runs, path: str, horizon: int) -> dict[str, Trace]:
-    """Return the learners of the figures on a path, without those that another figure had there."""
+    """Return the traces of the figures' learners on a path, without learners that only another figure needs."""
     found = runs[path, horizon]
     return {name: found[name] for name in learners() if name in found}
 
 
 def restarts(trace: Trace, horizon: int) -> str:
-    """Return how often a learner restarted in a run, in a table's words; "" where it never does, or not as a whole."""
+    """Return a table entry with the number of restarts per run; "" for learners that never restart as a whole."""
     if "report.restarts" in trace.final:
         return f"{format_number(float(trace['report.restarts'].mean()))} by tests"
     if "report.batch" in trace.final:
@@ -324,7 +342,7 @@ def restarts(trace: Trace, horizon: int) -> str:
 
 
 def table(runs: Runs, path: str, horizon: int, seed: int) -> list[str]:
-    """Return the lines of table T3 for one path: a head with V_T and the number of changes, then one line per learner."""
+    """Return the lines of the gallery's table for one path: a header with V_T and the number of changes, then one line per learner."""
     found = figure_learners(runs, path, horizon)
     V = variation(path, horizon, min(len(trace.trials) for trace in found.values()), seed)
     lines = [f"{path}: V_T {format_number(float(V.mean()))}, {changes(path)}"]
@@ -337,7 +355,7 @@ def table(runs: Runs, path: str, horizon: int, seed: int) -> list[str]:
 
 
 def rules(runs: Runs, paths: Sequence[str], horizon: int) -> dict[str, dict[str, stats.Interval]]:
-    """Return MASTER's mean regret over that of each simpler rule, by path."""
+    """Return the ratio of MASTER's mean regret to each simpler learner's mean regret, by path."""
     return {
         rule: {path: ratio(runs, (path, horizon), "MASTER", rule) for path in paths}
         for rule in RULES
@@ -345,13 +363,13 @@ def rules(runs: Runs, paths: Sequence[str], horizon: int) -> dict[str, dict[str,
 
 
 def range_of_ratios(found: dict[str, stats.Interval]) -> str:
-    """Return ratios over several paths in words, "2.1 to 9.3 times" or "2.1 times"."""
+    """Return a text with the range of ratios over several paths, for example "2.1 to 9.3 times" or "2.1 times"."""
     ends = sorted({format_number(x.estimate) for x in found.values()}, key=float)
     return " to ".join(dict.fromkeys([ends[0], ends[-1]])) + " times"
 
 
 def log_limits(samples: dict[str, dict[str, Any]]) -> tuple[float, float]:
-    """Return the ends of a log axis for means of many panels: at most three decades below the largest."""
+    """Return the limits of a log axis for the means of many panels, at most three decades below the largest."""
     means = [float(np.mean(x)) for panel in samples.values() for x in panel.values()]
     high = 1.5 * max(means)
     low = min((mean for mean in means if mean > 0), default=high)
@@ -359,7 +377,7 @@ def log_limits(samples: dict[str, dict[str, Any]]) -> tuple[float, float]:
 
 
 def frontier(runs: Runs, still: str, moving: str, horizon: int) -> dict[str, tuple[Any, Any]]:
-    """Return R_T on the path that does not change and on the one that does, of all learners that observe rewards; R each."""
+    """Return R_T on a stationary path and on a changing path, R each, for all learners that observe rewards."""
     pair = lambda name: tuple(runs[path, horizon][name].last() for path in (still, moving))
     return {
         name: pair(name)
@@ -369,12 +387,12 @@ def frontier(runs: Runs, still: str, moving: str, horizon: int) -> dict[str, tup
 
 
 def best(runs: Runs, cell: Cell, names: Sequence[str]) -> str:
-    """Return which of the learners has the least mean regret in a cell."""
+    """Return the learner with the least mean regret in a cell."""
     return min(names, key=lambda name: runs[cell][name].last().mean())
 
 
 def dominated(runs: Runs, still: str, moving: str, horizon: int, name: str) -> list[str]:
-    """Return the learners that observe rewards and have less mean regret than this one on both paths."""
+    """Return the learners that observe rewards and have less mean regret than ``name`` on both paths."""
     mean = lambda path, other: runs[path, horizon][other].last().mean()
     below = lambda other: all(mean(path, other) < mean(path, name) for path in (still, moving))
     return [
@@ -385,7 +403,7 @@ def dominated(runs: Runs, still: str, moving: str, horizon: int, name: str) -> l
 
 
 def caption_names(names: Sequence[str]) -> str:
-    """Return learners in a caption: those that know V_T with that word in brackets, so that commas part names alone."""
+    """Return the names of learners for a caption, with "(oracle)" for those that know V_T, so that commas only separate names."""
     return ", ".join(name.replace(", oracle", " (oracle)") for name in names) or "none"
 
 
@@ -393,17 +411,18 @@ def caption_names(names: Sequence[str]) -> str:
 
 
 class Detections(NamedTuple):
-    """What a run's restarts did."""
+    """Statistics of restarts compared with changes."""
 
-    share: np.ndarray  # R, of the changes that a restart followed before the next change or the end
-    delays: np.ndarray  # rounds from a change to the first restart after it, of all changes found
-    needless: np.ndarray  # R, restarts that are not the first after a change
+    share: np.ndarray  # R, fraction of the changes with a restart before the next change or the end
+    # rounds from a change to the first restart after it, for all detected changes
+    delays: np.ndarray
+    needless: np.ndarray  # R, number of restarts that are not the first after a change
 
 
 def restart_times(trace: Trace) -> list[np.ndarray]:
-    """Return the observed rounds at each restart that was logged, by trial."""
+    """Return the observed rounds at each logged restart, by trial."""
     log, counts = trace["log"], trace["report.restarts"].astype(int)
-    first = log[..., 0] if log.ndim == 3 else log  # MASTER logs the test, too
+    first = log[..., 0] if log.ndim == 3 else log  # MASTER logs the test as well
     return [row[:count].astype(int) for row, count in zip(first, counts)]
 
 
@@ -413,10 +432,10 @@ def match_restarts(
     """Compare restarts with changes.
 
     Args:
-        restarts: observed rounds at each, by trial, increasing; as far as they were logged.
+        restarts: observed rounds at each logged restart, by trial, increasing.
         changes: R x (S - 1), increasing, at least one.
         horizon: T.
-        counts: R, how many restarts there were.
+        counts: R, number of restarts, including those that were not logged.
     """
     delays, caught = [], np.zeros(len(changes))
     for trial, (at, begins) in enumerate(zip(restarts, changes)):
@@ -429,7 +448,7 @@ def match_restarts(
 
 
 def detections(runs: Runs, name: str, cell: Cell, seed: int) -> Detections:
-    """Return what a learner's restarts did in a cell with abrupt changes."""
+    """Compare a learner's restarts with the changes in a cell with abrupt changes."""
     path, horizon = cell
     trace = runs[cell][name]
     changes = part(path, horizon, len(trace.trials), seed)  # the first round of each segment
@@ -437,31 +456,32 @@ def detections(runs: Runs, name: str, cell: Cell, seed: int) -> Detections:
 
 
 def detected_share(found: Detections) -> stats.Interval:
-    """Return the share of the changes that were found: bootstrap over trials, exact where it is the same in all of them."""
+    """Return the fraction of detected changes, with a bootstrap over trials, or the exact interval if it is equal in all trials."""
     return stats.bootstrap_mean(
         found.share, of="share of changes", bounds=(0.0, 1.0), resamples=RESAMPLES
     )
 
 
 def false_alarms(trace: Trace) -> stats.Interval:
-    """Return the share of trials with a restart, exact; where nothing moves each is one."""
+    """Return the fraction of trials with a restart, with the exact interval; on a stationary path every restart is a false alarm."""
     restarts = trace["report.restarts"]
     return stats.proportion(int((restarts > 0).sum()), len(restarts))
 
 
 def delay_quartiles(found: Detections) -> np.ndarray:
-    """Return the quartiles of the delays of changes that were found; none without any."""
+    """Return the quartiles of the delays of detected changes, or an empty array if no change was detected."""
     return np.quantile(found.delays, QUARTILES) if len(found.delays) else np.zeros(0)
 
 
 def detection_panels(
     axes: Sequence[Axes], seen: dict[str, dict[int, Detections]], level: dict[str, dict[int, Any]]
 ) -> dict[str, dict]:
-    """Draw the share found, the delay, and needless restarts against T: three panels.
+    """Draw the fraction of detected changes, the delay, and the number of needless restarts against T in three panels.
 
     Args:
-        seen: name -> T -> what was found, on a path with abrupt changes.
-        level: name -> T -> restarts per run where only the level moves, R.
+        axes: three axes.
+        seen: name -> T -> detections on a path with abrupt changes.
+        level: name -> T -> restarts per run on a path where only the level moves, R.
 
     Returns:
         The plotted numbers, by panel and name.

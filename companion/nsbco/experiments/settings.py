@@ -1,7 +1,7 @@
-"""Which learners with which constants, in all figures of this paper, and Algorithm 2 where the bounds of its task are unknown.
+"""Learners and their constants in all figures of this paper, and Algorithm 2 with unknown bounds of the task.
 
-The file is part of the keys of the runs of ``Told``, and therefore imports nothing that reads runs.
-Source: Wang (2025), Remark 3.2: L = B_X = ln T and sigma = c_0 = 1 / ln T; true for T large enough.
+This file is part of the keys of the stored runs of ``Told``. Therefore it imports no module that reads runs.
+Source: Wang (2025), Remark 3.2: L = B_X = ln T and sigma = c_0 = 1 / ln T, which are valid bounds for T large enough.
 """
 
 import math
@@ -24,13 +24,14 @@ from paperlib.nsbco.learners.restarted import Restarted
 from paperlib.nsbco.learners.spsa import SPSA
 from paperlib.nsbco.model.task import Task
 
-STILL = 0.125  # regret per round of the static baseline where theta has norm 1/2
+STILL = 0.125  # regret per round of the static baseline if theta has norm 1/2
 
 
 def learners(*names: str) -> dict[str, Learner]:
-    """Return learners of the figures by name, all of them or those named, in the given order.
+    """Return the learners of the figures by name: those in ``names``, in this order, or all of them.
 
-    b_0 = 2, A_1 = 1 and A_2 = 3 (log2 T + 1); the oracles know V_T. D-LS has the best of three windows, the others are beside it.
+    The constants are b_0 = 2, A_1 = 1 and A_2 = 3 (log2 T + 1). The oracles know V_T. "D-LS" has the best of three windows; the
+    other two windows are listed as well.
     """
     base = GradientAscent()
     known = {
@@ -60,13 +61,13 @@ def learners(*names: str) -> dict[str, Learner]:
 
 @frozen_dataclass
 class Told(GradientAscent):
-    """Algorithm 2, with these bounds in the place of the true ones.
+    """Algorithm 2 with given bounds in place of the true bounds of the task.
 
     Attributes:
-        smoothness, concavity, margin: L, sigma and c_0 as given to the learner; the others as of ``GradientAscent``.
+        smoothness, concavity, margin: L, sigma and c_0 as passed to the learner; other fields as in ``GradientAscent``.
 
     Raises:
-        ValueError: a number that is not above 0, or as ``GradientAscent``.
+        ValueError: a number that is not above 0, or an error of ``GradientAscent``.
     """
 
     smoothness: float = fields.positive(2.0)
@@ -74,33 +75,34 @@ class Told(GradientAscent):
     margin: float = fields.positive(0.5)
 
     def told(self, task: Task) -> Task:
-        """Return the task as given to Algorithm 2."""
+        """Return the task as passed to Algorithm 2."""
         numbers = {name: getattr(self, name) for name in ("smoothness", "concavity", "margin")}
         return task._replace(**{k: getattr(task, k).new_full((1,), x) for k, x in numbers.items()})
 
     def validate(self, task: Task, action: Tensor | None, y: Tensor | None) -> None:
-        """Validate as Algorithm 2 does."""
+        """Run the checks of Algorithm 2 with the given bounds."""
         super().validate(self.told(task), action, y)
 
     def init(
         self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs
     ) -> AscentState:
-        """Begin as Algorithm 2 does."""
+        """Return the initial state of Algorithm 2 with the given bounds."""
         return super().init(trials, self.told(task), horizon, draw, **tkwargs)
 
     def update(
         self, state: AscentState, task: Task, x: Tensor, y: Tensor, draw: Draw
     ) -> AscentState:
-        """Update as Algorithm 2 does."""
+        """Update Algorithm 2 with the given bounds."""
         return super().update(state, self.told(task), x, y, draw)
 
 
 def remark_3_2(horizon: int, printed: bool = False) -> Told:
-    """Return Algorithm 2 in the paper's units, h = 1, as the remark has it for this horizon.
+    """Return Algorithm 2 with the settings of Remark 3.2 for this horizon, in the paper's units, h = 1.
 
     Args:
-        printed: N_0 = ceil(c_0^-2) + 1 of Lemma 3.1, about (ln T)^2, with the margin that its first queries need; else the
-            N_0 with which queries stay in any set (E1), about (ln T)^4.
+        horizon: T.
+        printed: True for N_0 = ceil(c_0^-2) + 1 of Lemma 3.1, about (ln T)^2, with the margin that its first queries need.
+            False for the N_0 with which queries stay in any set (E1), about (ln T)^4.
     """
     x = math.log(horizon)
     first = math.ceil(x**2 - 1e-12) + 1 if printed else None

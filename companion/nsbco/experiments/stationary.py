@@ -1,7 +1,8 @@
-"""Regret against a fixed point: where nothing moves, and on sequences that change arbitrarily, as the paper's conclusion has it.
+"""Regret against a fixed point: on stationary problems, and on arbitrarily changing sequences as in the paper's conclusion.
 
-Of Algorithm 2 and steps that diminish: units, bounds that are wrong, and how far regret spreads. The stationary regret, Eq. (26),
-compares with the best fixed point in hindsight. For quadratics of one curvature that point is the mean of all maximizers.
+The runs are of Algorithm 2 and of learners with diminishing steps. They show the effect of units and of wrong bounds, and the
+dispersion of regret. The stationary regret, Eq. (26), is relative to the best fixed point in hindsight. For quadratics with one
+curvature this point is the mean of all maximizers.
 Letters: R trials, T rounds, T' recorded rounds.
 """
 
@@ -19,13 +20,13 @@ from paperlib.nsbco.problems.quadratic import QuadraticDrift
 
 from ..proofs.ascent import printed_first
 
-TAIL = 0.95  # the quantile that is large where regret spreads
+TAIL = 0.95  # upper quantile; it is large if the regret is dispersed
 
 # The paper's units, h = 1 and N_0 = 16, with two kinds of noise; L = 2, sigma = 1 and c_0 = 1/2 as elsewhere.
 LITERAL = GradientAscent(h=1.0)
-# of (1 - c_0) X, where the first query is farthest out
+# starts at the edge of (1 - c_0) X, where the first query is farthest from the center
 AT_THE_EDGE = GradientAscent(h=1.0, start=(0.5, 0.0))
-# Algorithm 2 with N_0 as Lemma 3.1 prints it, from the edge of X^o(c_0), where theta may lie
+# Algorithm 2 with N_0 as printed in Lemma 3.1, from the edge of X^o(c_0), where theta may be
 PRINTED = GradientAscent(h=1.0, N0=printed_first(0.5), start=(0.5, 0.0))
 LOUD = {
     "h = 1, noise ±0.375": QuadraticDrift(amplitude=0.375),
@@ -34,7 +35,7 @@ LOUD = {
 
 
 def octaves(last: int) -> list[int]:
-    """Return rounds 1, ..., 2^last, four in each octave, evenly spaced on a log axis, the powers of two among them."""
+    """Return rounds 1, ..., 2^last, four per octave, evenly spaced on a log axis and including the powers of two."""
     return sorted({round(2 ** (i / 4)) for i in range(4 * last + 1)})
 
 
@@ -45,12 +46,12 @@ def slope(trace: Trace, first: int, last: int) -> stats.Interval:
 
 
 def spread(regret: np.ndarray) -> np.ndarray:
-    """Return the 95 % quantile over the median, along the first axis. ``regret``: R x ...."""
+    """Return the ratio of the 95 % quantile to the median, along the first axis. ``regret``: R x ...."""
     return np.quantile(regret, TAIL, axis=0) / np.median(regret, axis=0)
 
 
 def spread_ratio(a: np.ndarray, b: np.ndarray) -> stats.Interval:
-    """Return ``spread`` of a over that of b, with a bootstrap over the trials together. ``a``, ``b``: R each."""
+    """Return the ratio of ``spread`` of a to ``spread`` of b, with a bootstrap over paired trials. ``a``, ``b``: R each."""
     rows = np.random.default_rng(0).integers(0, len(a), (stats.RESAMPLES, len(a)))
     ratios = spread(a[rows].T) / spread(b[rows].T)
     low, high = np.quantile(ratios, [(1 - stats.LEVEL) / 2, (1 + stats.LEVEL) / 2])
@@ -59,32 +60,32 @@ def spread_ratio(a: np.ndarray, b: np.ndarray) -> stats.Interval:
 
 
 def optimistic_in(worst: np.ndarray, bonus: float) -> stats.Interval:
-    """Return the share of trials in which r-bar with b_0 = ``bonus`` is never below f*. ``worst``: R, largest ``Shortfall``."""
+    """Return the fraction of trials in which r-bar with b_0 = ``bonus`` is never below f*. ``worst``: R, largest ``Shortfall``."""
     return stats.proportion(int((worst <= bonus).sum()), len(worst))
 
 
-# What the printed N_0 would ask for --------------------------------------------------------------------------
+# Queries with the printed N_0 -------------------------------------------------------------------------------
 
 
 def task_of(problem: QuadraticDrift) -> Task:
-    """Return the task that a problem gives to a learner."""
+    """Return the task that a problem passes to a learner."""
     instance = problem.init(1, 2, Streams(0, [0]).at(-1), dtype=torch.float64)
     return problem.context(instance, 0)
 
 
 def first_query(learner: Learner, problem: QuadraticDrift) -> np.ndarray:
-    """Return the first query of a learner whose settings nobody has checked, d numbers."""
+    """Return the first query of a learner without a check of its settings, d numbers."""
     task, draw = task_of(problem), Streams(0, [0])
     state = learner.init(1, task, None, draw.at(-1), dtype=torch.float64)
     return learner.select(state, task, draw.at(0))[0][0].numpy()
 
 
-# Sequences that change arbitrarily ---------------------------------------------------------------------------
+# Arbitrarily changing sequences ------------------------------------------------------------------------------
 
 PERIOD = 64  # rounds between two jumps of the fast sequence
 
 
-# By horizon. Fast: the maximizer jumps between e_1 / 2 and -e_1 / 2 every 64 rounds. The best fixed point is 0, where learners
+# Problems by horizon. Fast: the maximizer jumps between e_1 / 2 and -e_1 / 2 every 64 rounds. The best fixed point is 0, where learners
 # start. Slow: it jumps once, after three quarters of the rounds. The best fixed point is e_1 / 4.
 SEQUENCES = {
     "fast": lambda T: QuadraticDrift(Alternation(PERIOD)),

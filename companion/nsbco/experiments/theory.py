@@ -1,6 +1,6 @@
-"""Statements checked along runs of Algorithm 2 and of its schedule, Definition 2.1 as coverage, and how large a bonus has to be.
+"""Checks along runs of Algorithm 2 and of its schedule, the coverage of Definition 2.1, and the size of the bonus it needs.
 
-Every group of statements is also checked on runs that are wrong on purpose, of which the checks must fail.
+Every group of checks is also applied to deliberately wrong runs, where the checks must fail.
 Letters: R trials, T rounds, d dimensions, E epochs, Delta_t variation up to t.
 """
 
@@ -23,24 +23,24 @@ from ..proofs import weakly_non_stationary as weakly
 from .stationary import PRINTED, TAIL, first_query, task_of
 
 B0 = 2.0  # the calibrated bonus
-DELTA = 0.1  # share of trials in which property 1 may fail
-MARGIN = 1.25  # by which a calibrated bonus exceeds what trials need
-QUANTILES = (0.0, 0.05, 0.5)  # of slacks over trials
-SEGMENTS = 5  # of the path on which dimensions are compared: V_T = 4, four changes
+DELTA = 0.1  # fraction of trials in which property 1 may fail
+MARGIN = 1.25  # ratio of a calibrated bonus to the bonus that the trials need
+QUANTILES = (0.0, 0.05, 0.5)  # quantiles of the slack over trials
+SEGMENTS = 5  # segments of the path for the comparison of dimensions: V_T = 4, four changes
 
-# What the problem is known to have beside the paper's assumptions: it sharpens the numeric bound alone.
+# Properties of the problem beyond the paper's assumptions. They sharpen only the numeric bound.
 KNOWN = {"noise": 0.1, "slope": 1.5, "curvature": 1.0, "start": 0.5, "quadratic": True}
 
-# Statements along a run -------------------------------------------------------------------------------------
+# Checks along a run -----------------------------------------------------------------------------------------
 
 
 class AscentRun:
-    """A recorded run of Algorithm 2 on a stationary problem, and what its rewards lead to.
+    """A recorded run of Algorithm 2 on a stationary problem, and its recomputation from the rewards.
 
     Args:
         trace: every round, with "x", "y", "rbar", "g" and "z", the last two after the round.
-        problem: that was played, stationary.
-        learner: that played.
+        problem: stationary problem of the run.
+        learner: learner of the run.
     """
 
     def __init__(self, trace: Trace, problem: QuadraticDrift, learner: GradientAscent):
@@ -51,13 +51,15 @@ class AscentRun:
             self.task, h, N0=N0, **KNOWN | {"noise": problem.amplitude}
         )
         self.run = ascent.replay(trace["y"], self.task, s, learner.bonus, learner.clip)
-        self.z = np.pad(self.run.at_ends(trace["z"]), ((0, 0), (1, 0), (0, 0)))  # from z_0 = 0 on
+        # starts with z_0 = 0
+        self.z = np.pad(self.run.at_ends(trace["z"]), ((0, 0), (1, 0), (0, 0)))
         self.g, self.star = self.run.at_ends(trace["g"]), (1 - problem.margin) * np.eye(s.dim)[0]
-        self.slopes = self.star - self.z[:, :-1]  # gradients at the centers, Hessian -I
+        # gradients at the centers, because the Hessian is -I
+        self.slopes = self.star - self.z[:, :-1]
         self.values = 0.5 - ((trace["x"] - self.star) ** 2).sum(2) / 2
 
     def checks(self) -> list[Check]:
-        """Return all that holds on every run, and without noise the closed forms."""
+        """Return the checks that must pass on every run, and on runs without noise also the closed forms."""
         trace, s = self.trace, self.setting
         norms = np.linalg.norm(trace["x"] - self.star, axis=2)
         checks = [
@@ -80,14 +82,14 @@ class AscentRun:
         return checks
 
     def broken(self) -> dict[str, Check]:
-        """Return statements on the same run with one thing wrong; all must fail."""
+        """Return checks of the same run with one deliberate error each; all must fail."""
         trace, s, run = self.trace, self.setting, self.run
         t = np.arange(1, trace["y"].shape[1] + 1)
         b0, clip = self.learner.bonus, self.learner.clip
         weak, mean = theory.practical(b0), trace["y"].cumsum(1) / t
         lagging = np.concatenate([trace["rbar"][:, :1], trace["rbar"][:, :-1]], 1)
         stuck = np.repeat(self.z[:, :1], self.z.shape[1], 1)
-        centers = run.z[:, np.searchsorted(run.ends, t - 1, side="right")]  # of every round
+        centers = run.z[:, np.searchsorted(run.ends, t - 1, side="right")]  # centers in every round
         printed = first_query(PRINTED, self.problem), np.array(PRINTED.start)
         return {
             "half the width": ascent.queries((trace["x"] + centers) / 2, run),
@@ -104,9 +106,10 @@ class AscentRun:
 
 
 def budget(problem: QuadraticDrift, horizon: int) -> Check:
-    """Check Delta(t) and V_T of a problem against the change of its functions at 400 points of the unit ball.
+    """Compare Delta(t) and V_T of a problem with the change of its functions at 400 points of the unit ball.
 
-    The points are on the sphere and within it, and the same in each call. ``problem``: on the ball, its path shared.
+    Half of the points are on the unit sphere and half on the sphere of radius 1/2; they are the same in each call. ``problem``: on
+    the ball, with a path that all trials share.
     """
     path, part = instance(problem, horizon), problem.part([problem.environment or 0], horizon)
     x = np.random.default_rng(0).normal(size=(200, problem.dim))
@@ -118,9 +121,9 @@ def budget(problem: QuadraticDrift, horizon: int) -> Check:
 
 
 def of_schedule(trace: Trace, base: GradientAscent) -> list[Check]:
-    """Check the windows of a run without restarts, the thread that plays, and which rewards its r-bar is made of.
+    """Check the windows of a run without restarts, the active thread, and the rewards that enter its r-bar.
 
-    ``trace``: every round, with "y", "rbar", "order" and "live"; ``base``: what the threads are copies of.
+    ``trace``: every round, with "y", "rbar", "order" and "live"; ``base``: base learner of the threads.
     """
     order, live = trace["order"].astype(int), trace["live"] > 0
     return [
@@ -133,7 +136,7 @@ def of_schedule(trace: Trace, base: GradientAscent) -> list[Check]:
 
 
 def forgetful(trace: Trace, base: GradientAscent) -> Check:
-    """Check threads that restart whenever they come to play; it must fail. Arguments: as of ``of_schedule``."""
+    """Check threads that restart whenever they become active; the check must fail. Arguments as for ``of_schedule``."""
     order, y = trace["order"].astype(int), trace["y"]
     turn = np.diff(order, axis=1, prepend=-1) != 0
     since = np.maximum.accumulate(np.where(turn, np.arange(order.shape[1]), 0), 1)
@@ -142,15 +145,15 @@ def forgetful(trace: Trace, base: GradientAscent) -> Check:
 
 
 def of_tests(trace: Trace, A1: float, A2: float) -> Check:
-    """Check that a run restarts in exactly the rounds in which a test fails. ``trace``: with "y", "rbar", "live" and "restarts"."""
+    """Check that a run restarts exactly in the rounds in which a test triggers. ``trace``: with "y", "rbar", "live" and "restarts"."""
     live = trace["live"] > 0
     return schedule.tests(trace["y"], trace["rbar"], live, trace["restarts"], A1, A2)
 
 
 def proved(trace: Trace, horizon: int) -> dict[str, Check]:
-    """Check property 2 with b_0 of the corrected Lemma 3.1 and rho of E9, in the paper's units; and with twice that bonus in r-bar.
+    """Check property 2 with b_0 of the corrected Lemma 3.1 and rho of E9, in the paper's units, and with twice this bonus in r-bar.
 
-    ``trace``: every round of a run with that b_0, r-bar not clipped, with "y" and "rbar".
+    ``trace``: every round of a run with this b_0 and r-bar not clipped, with "y" and "rbar".
     """
     weak = theory.weak_corrected(theory.literal(), horizon)
     more = weak.bonus / np.sqrt(np.arange(1, horizon + 1))
@@ -159,9 +162,10 @@ def proved(trace: Trace, horizon: int) -> dict[str, Check]:
 
 
 def counterexamples() -> dict[str, Check]:
-    """Check property 2 of Lemma 4.1 where the printed rho fails (E13): one point without noise, and regret at the end alone.
+    """Check property 2 of Lemma 4.1 on two counterexamples to the printed rho (E13).
 
-    "printed" has the printed e in r-bar, too.
+    In the first X is one point and there is no noise. In the second all regret is at the end.
+    The checks named "printed" have the printed e in r-bar as well.
     """
     t = np.arange(1, 10**4 + 1)
     small, e = reduction.off_printed(t, len(t)), reduction.off(t, len(t))
@@ -176,11 +180,11 @@ def counterexamples() -> dict[str, Check]:
     return found
 
 
-# Definition 2.1 as coverage ---------------------------------------------------------------------------------
+# Coverage of Definition 2.1 ---------------------------------------------------------------------------------
 
 
 def paths(horizon: int) -> dict[str, QuadraticDrift]:
-    """Return two problems that stay in the regime Delta_t <= 1 / sqrt(t) in all rounds, and two that leave it."""
+    """Return two problems in the regime Delta_t <= 1 / sqrt(t) in all rounds, and two that leave it."""
     return {
         "stationary": QuadraticDrift(),
         "ramp": QuadraticDrift(Ramp(horizon**-0.5)),
@@ -190,11 +194,11 @@ def paths(horizon: int) -> dict[str, QuadraticDrift]:
 
 
 class World(NamedTuple):
-    """A sequence of functions that all trials share."""
+    """Sequence of functions shared by all trials."""
 
-    values: np.ndarray  # T, f*_t; on a grid of points T x K, all their means
-    drift: np.ndarray  # T - 1, Delta(t): the most that a point's value changes
-    changes: int  # rounds in which one does
+    values: np.ndarray  # T, f*_t; on a grid of K points, T x K, their means
+    drift: np.ndarray  # T - 1, Delta(t), the largest change of the value of a point
+    changes: int  # number of rounds with a change
 
     @property
     def variation(self) -> float:
@@ -203,10 +207,10 @@ class World(NamedTuple):
 
 
 def instance(problem: QuadraticDrift, horizon: int) -> World:
-    """Return the functions of a problem without a random path.
+    """Return the functions of a problem whose path is the same in all trials.
 
     Raises:
-        ValueError: a path that is drawn.
+        ValueError: a random path that differs by trial.
     """
     if problem.path.drawn and problem.environment is None:
         raise ValueError(f"path={problem.path!r}; allowed: one that all trials share")
@@ -216,20 +220,20 @@ def instance(problem: QuadraticDrift, horizon: int) -> World:
 
 
 class Property(NamedTuple):
-    """One of the two properties along runs."""
+    """Summary of one of the two properties along runs."""
 
-    check: dict  # in the regime, as figures keep it
-    broken: int  # trials in which it fails in some round of the regime
-    first: np.ndarray  # R, the round of the first failure, inf where there is none
-    bare: int  # trials in which it fails in some round of all, were there no term for the drift
-    # len(QUANTILES) x T', sqrt(t) times bound less observed, outside the regime too
+    check: dict  # check in the regime, in the format of the figures' data
+    broken: int  # trials with a failure in some round of the regime
+    first: np.ndarray  # R, the round of the first failure, inf without a failure
+    bare: int  # trials that would have a failure in any round without the drift term
+    # len(QUANTILES) x T', sqrt(t) (bound - observed), also outside the regime
     slack: np.ndarray
 
 
 class Coverage(NamedTuple):
     """Both properties along the runs of a path."""
 
-    regime: float  # share of rounds with Delta_t <= rho(t) / lambda
+    regime: float  # fraction of rounds with Delta_t <= rho(t) / lambda
     trials: int
     optimism: Property
     closeness: Property
@@ -237,7 +241,7 @@ class Coverage(NamedTuple):
 
 
 def _property(check: Check, slack: np.ndarray, drift: np.ndarray, at: np.ndarray) -> Property:
-    """Sum up a check. ``slack``: R x T, of all rounds; ``drift``: lambda Delta_t, 1 x T; ``at``: see ``covered``."""
+    """Summarize a check. ``slack``: R x T, in all rounds; ``drift``: lambda Delta_t, 1 x T; ``at``: ``rounds`` of ``covered``."""
     held = check.held
     failed, bare = ~held.all(1), (slack < drift - 1e-9).any(1)
     first = np.where(failed, (~held).argmax(1) + 1, math.inf)
@@ -252,9 +256,9 @@ def covered(
 
     Args:
         trace: every round, with "y" and "rbar".
-        path: of the run.
-        rounds: at which slacks are kept, counted from 1.
-        weak: b_0, rho and lambda; None is b_0 = 2, rho(t) = 6 / sqrt(t), lambda = 6.
+        path: functions of the run.
+        rounds: rounds at which the slack is stored, counted from 1.
+        weak: b_0, rho and lambda; None: b_0 = 2, rho(t) = 6 / sqrt(t), lambda = 6.
     """
     weak, y, rbar = weak or theory.practical(B0), trace["y"], trace["rbar"]
     t, moved = np.arange(1, y.shape[1] + 1), ascent.variation(path.drift, y.shape[1])
@@ -274,12 +278,12 @@ def covered(
 
 
 def share_broken(found: Sequence[Coverage], name: str) -> tuple[float, int]:
-    """Return the largest share over paths of trials in which a property fails, and of how many trials."""
+    """Return the largest fraction of trials in which a property fails, over paths, and the number of trials of that path."""
     return max((getattr(one, name).broken / one.trials, one.trials) for one in found)
 
 
 def lemma_3_1(trace: Trace, path: World) -> list[Check]:
-    """Check Lemma 3.1 printed, corrected, and computed with what is known of the problem, on runs with h = 1/4 and N_0 = 1."""
+    """Check Lemma 3.1 as printed, corrected, and computed with the known properties of the problem, on runs with h = 1/4 and N_0 = 1."""
     y, best, s = trace["y"], float(path.values[0]), theory.reference()
     return [
         weakly.lemma_3_1_printed(y, best, path.drift, s),
@@ -288,11 +292,11 @@ def lemma_3_1(trace: Trace, path: World) -> list[Check]:
     ]
 
 
-# How large a bonus has to be --------------------------------------------------------------------------------
+# Size of the bonus ------------------------------------------------------------------------------------------
 
 
 def shortfalls(trace: Trace, path: World, rounds: np.ndarray) -> np.ndarray:
-    """Return the largest sqrt(tau) (f*_tau - mean of y) up to each round, R x T': what b_0 has to be where the bound is the best value.
+    """Return the largest sqrt(tau) (f*_tau - mean of y) up to each round, R x T', the least b_0 with which r-bar was never below f*.
 
     ``trace``: every round, with "y"; ``rounds``: counted from 1.
     """
@@ -302,17 +306,17 @@ def shortfalls(trace: Trace, path: World, rounds: np.ndarray) -> np.ndarray:
 
 
 def needed(worst: np.ndarray) -> np.ndarray:
-    """Return the bonus with which r-bar would never have been below f* in 95 % of trials. ``worst``: R x ..., largest ``Shortfall``."""
+    """Return the least bonus with which r-bar was never below f* in 95 % of trials. ``worst``: R x ..., largest ``Shortfall``."""
     return np.quantile(worst, TAIL, axis=0)
 
 
 def bonus_for(worst: np.ndarray) -> float:
-    """Return b_0 = max(2, 1.25 times what is needed). ``worst``: R."""
+    """Return b_0 = max(2, 1.25 times the needed bonus). ``worst``: R."""
     return max(B0, MARGIN * float(needed(worst)))
 
 
 def bonuses(dims: Sequence[int], horizons: Sequence[float]) -> dict[str, np.ndarray]:
-    """Return b_0 by how it is found, one number for each pair of the two lists, which go side by side."""
+    """Return b_0 by the method that computes it, one number for each pair (d, T) of the two lists."""
     this_problem = lambda d, T: theory.bonus_numeric(theory.reference(d, **KNOWN), T)
     ways = schedule.BONUSES | {"numeric, this problem": this_problem}
     return {

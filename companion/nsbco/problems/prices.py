@@ -1,10 +1,10 @@
-"""Dynamic pricing of a product whose demand drifts as a real price series does: the paper's motivating application.
+"""Dynamic pricing with a demand that drifts like a real price series. Pricing is the paper's motivating application.
 
-Linear demand alpha_t - p gives a seller the revenue 2 p*_t p - p^2, exactly quadratic in the price p with a moving best
-price and a moving value. Only the drift of the optimum is real, not the demand: the level of a series of prices on a log
-scale, mapped to [0, 1] by its least and largest value, is s; then theta = s - 1/2, p* = 1 + theta / 2, x = 2 (p - 1), and
-f(x) = revenue - .8 = b - (x - theta)^2 / 4 with b = .2 + theta + theta^2 / 4.
-Ours: the paper has no experiment.
+With linear demand alpha_t - p, the revenue of a seller is 2 p*_t p - p^2. It is exactly quadratic in the price p, with a moving
+optimal price and a moving optimal value. Only the drift of the optimum is real, not the demand. Let s be the logarithm of a price
+series, mapped to [0, 1] by its least and largest value. Then theta = s - 1/2, p* = 1 + theta / 2, x = 2 (p - 1), and
+f(x) = revenue - 0.8 = b - (x - theta)^2 / 4 with b = 0.2 + theta + theta^2 / 4.
+This problem is our addition, because the paper has no experiment.
 Shapes: R trials, D days.
 """
 
@@ -21,19 +21,20 @@ from paperlib.nsbco.problems.quadratic import QuadraticDrift
 from ...datasets import registry as datasets
 
 SERIES = ("google", "stocks")
-FIRST, LAST = np.datetime64("2013-02-18"), np.datetime64("2017-11-27")  # of the table "stocks"
-CUSTOMERS = 64  # a day
+# days of the table "stocks" that are used
+FIRST, LAST = np.datetime64("2013-02-18"), np.datetime64("2017-11-27")
+CUSTOMERS = 64  # per day
 
 
 @functools.cache
 def closes(series: str) -> np.ndarray:
-    """Closing prices, series x D: one of Google's, 2004 to 2008, or those of the table "stocks" that lack no day, by ticker.
+    """Return closing prices, series x D: Google's from 2004 to 2008, or the complete series of the table "stocks", sorted by ticker.
 
     Raises:
-        ValueError: another name; ValueError, FileNotFoundError: as ``datasets.load``.
+        ValueError: an unknown name; ValueError, FileNotFoundError: as for ``datasets.load``.
     """
     check_in("series", series, SERIES)
-    if series == "google":  # among matplotlib's sample data, adjusted
+    if series == "google":  # adjusted prices from Matplotlib's sample data
         from matplotlib.cbook import get_sample_data
 
         return get_sample_data("goog.npz")["price_data"]["adj_close"][None].astype(float)
@@ -45,15 +46,16 @@ def closes(series: str) -> np.ndarray:
 
 @frozen_dataclass
 class Prices(Path):
-    """theta = s - 1/2 with the level s of a price series, the same for a day's 64 customers.
+    """Path theta = s - 1/2 with the level s of a price series, constant for the 64 customers of a day.
 
     Attributes:
-        series: "google", one for all trials, or "stocks", of which a trial has the one that its seed counts to.
-        days: the first so many; None: all.
-        data_checksum: SHA-256 of the table, under which results are kept; None for what Matplotlib ships.
+        series: "google", one series for all trials; or "stocks", one series per trial, selected by the trial's seed modulo
+            the number of series.
+        days: number of days, from the first; None: all.
+        data_checksum: SHA-256 of the table, part of the key of stored results; None for the data in Matplotlib.
 
     Raises:
-        ValueError: a value out of range; ValueError, FileNotFoundError: as ``datasets.load``.
+        ValueError: a value out of range; ValueError, FileNotFoundError: as for ``datasets.load``.
     """
 
     series: str = "google"
@@ -70,14 +72,14 @@ class Prices(Path):
 
     @property
     def drawn(self):
-        """Whether trials have series of their own."""
+        """Whether each trial has a separate series."""
         return self.series == "stocks"
 
     def begin(self, seeds, horizon, dim, reach, vary):
-        """theta by day, R x D.
+        """Return theta by day, R x D.
 
         Raises:
-            ValueError: a horizon or a number of days that the series does not have, or days in which it does not move.
+            ValueError: a horizon or a number of days beyond the end of the series, or a series that is constant in these days.
         """
         found = closes(self.series)
         if self.days is not None and self.days > found.shape[1]:
@@ -93,15 +95,15 @@ class Prices(Path):
         return (log - low) / (high - low) - 0.5
 
     def theta(self, part, t, horizon, dim, reach):
-        """The day's."""
+        """Return theta of the day of each round."""
         return on_first_axis(part[:, t // CUSTOMERS], dim)
 
     def value(self, part, t, horizon):
-        """b = .2 + theta + theta^2 / 4."""
+        """Return b = 0.2 + theta + theta^2 / 4."""
         theta = part[:, t // CUSTOMERS]
         return 0.2 + theta + theta**2 / 4
 
 
 def pricing(series: str = "google", days: int | None = None) -> QuadraticDrift:
-    """The revenue as a drifting quadratic: H = 1/2, a = .2, L = 1."""
+    """Return the revenue as a drifting quadratic with H = 1/2, a = 0.2 and L = 1."""
     return QuadraticDrift(Prices(series, days), 1, curvature=0.5, amplitude=0.2, smoothness=1.0)

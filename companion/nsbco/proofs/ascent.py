@@ -1,7 +1,8 @@
-"""Statements along runs of Algorithm 2: its queries, its estimates, how it contracts, and its regret.
+"""Statements along runs of Algorithm 2: its queries, its estimates, its contraction, and its regret.
 
-All but "Gradient error" hold on every run, so one violation means an error. "Gradient error" fails in a trial with probability
-4 d S / (d T)^2 at most, so that a violation means an error there, too. Names are ours where no number is cited.
+All statements but "Gradient error" are true on every run, so that one violation means an error. "Gradient error" fails in a trial
+with probability at most 4 d S / (d T)^2, therefore a violation means an error there as well. We chose the names of statements
+without a cited number.
 Source: Wang (2025), Algorithm 2, proof of Lemma 3.1.
 Letters: as in ``constants``; R trials, T rounds, E completed epochs, f*_t the largest value of f_t, Delta_t short for Delta_[1,t].
 """
@@ -22,10 +23,10 @@ PROOF = f"{PAPER}, proof of Lemma 3.1"
 
 
 def series(**named: Any) -> list[np.ndarray]:
-    """Return series of every round as arrays R x T.
+    """Return per-round series as arrays R x T.
 
     Raises:
-        ValueError: one of another shape than the first.
+        ValueError: a series whose shape differs from the first one's.
     """
     first, arrays = next(iter(named)), [np.asarray(x, float) for x in named.values()]
     for name, x in zip(named, arrays):
@@ -39,7 +40,7 @@ def variation(drift: Any, horizon: int) -> np.ndarray:
     """Return Delta_t for t = 1, ..., T, 1 x T or R x T. ``drift``: Delta(tau) of each step, a number, T - 1 or R x (T - 1).
 
     Raises:
-        ValueError: another shape.
+        ValueError: a wrong shape.
     """
     step = np.atleast_2d(np.asarray(drift, float))
     if step.shape[1] not in (1, horizon - 1):
@@ -50,11 +51,11 @@ def variation(drift: Any, horizon: int) -> np.ndarray:
 
 
 def printed_first(margin: float) -> int:
-    """Return N_0 = ceil(c_0^-2) + 1, as Lemma 3.1 has it (E1)."""
+    """Return N_0 = ceil(c_0^-2) + 1 as printed in Lemma 3.1 (E1)."""
     return math.ceil(margin**-2 - 1e-12) + 1
 
 
-# The run that the rewards lead to -------------------------------------------------------------------------
+# Recomputation from the rewards --------------------------------------------------------------------------
 
 
 class Replay(NamedTuple):
@@ -62,12 +63,12 @@ class Replay(NamedTuple):
 
     x: np.ndarray  # R x T x d, queries
     z: np.ndarray  # R x (E + 1) x d, centers z_0, ..., z_E
-    g: np.ndarray  # R x E x d, estimated gradients at them
-    ends: np.ndarray  # E, rounds after which an epoch was complete
+    g: np.ndarray  # R x E x d, estimated gradients at the centers
+    ends: np.ndarray  # E, rounds at the end of each complete epoch
     rbar: np.ndarray  # R x T
 
     def at_ends(self, series: np.ndarray) -> np.ndarray:
-        """Return what was recorded after the rounds that completed an epoch, R x E x .... ``series``: R x T x ..., every round."""
+        """Return the entries of a series at the end of each epoch, R x E x ... ``series``: R x T x ..., every round."""
         return series[:, self.ends - 1]
 
 
@@ -75,11 +76,11 @@ def replay(y: np.ndarray, task: Task, s: Setting, bonus: float = 2.0, clip: bool
     """Recompute a run of Algorithm 2 from its rewards, without the learner.
 
     Args:
-        y: rewards of every round, R x T, of a run that began at 0 and completed an epoch.
-        task: its set and margin, for P.
-        s: L, q, h and N_0.
+        y: rewards of every round, R x T, of a run that started at 0 and completed an epoch.
+        task: provides set and margin for the projection P.
+        s: provides L, q, h and N_0.
         bonus: b_0.
-        clip: whether r-bar is at most 1.
+        clip: whether r-bar is clipped at 1.
     """
     (R, T), d = y.shape, s.dim
     z, x = np.zeros((R, d)), np.empty((R, T, d))
@@ -89,7 +90,7 @@ def replay(y: np.ndarray, task: Task, s: Setting, bonus: float = 2.0, clip: bool
         n, delta, g = s.length(len(ends)), s.width(len(ends)), np.zeros((R, d))
         for j in range(d):
             last = min(t + 2 * n, T)
-            sign = 1.0 - 2.0 * (np.arange(last - t) % 2)  # + first
+            sign = 1.0 - 2.0 * (np.arange(last - t) % 2)  # the first query of a pair has sign +
             x[:, t:last] = z[:, None]
             x[:, t:last, j] += sign * delta
             g[:, j] = (y[:, t:last] * sign).sum(1) / (2 * delta * n)
@@ -106,14 +107,14 @@ def replay(y: np.ndarray, task: Task, s: Setting, bonus: float = 2.0, clip: bool
     return Replay(x, np.stack(centers, 1), np.stack(gradients, 1), np.array(ends), rbar)
 
 
-# What Algorithm 2 does ------------------------------------------------------------------------------------
+# Steps of Algorithm 2 -------------------------------------------------------------------------------------
 
 
 @statement("Algorithm 2, queries", f"{PAPER}, Algorithm 2")
 def queries(x: Any, run: Replay) -> Check:
-    """x_t = z_s +- delta_s e_j with the z_s that the answers lead to.
+    """x_t = z_s +- delta_s e_j in all rounds, with the center z_s recomputed from the rewards.
 
-    Flags signs, factors, lengths, widths and steps.
+    Flags wrong signs, factors, lengths, widths and steps.
 
     ``x``: R x T x d.
     """
@@ -127,9 +128,9 @@ def queries(x: Any, run: Replay) -> Check:
 
 @statement("Algorithm 2, r-bar", f"{PAPER}, Algorithm 2")
 def optimistic_value(rbar: Any, run: Replay) -> Check:
-    """r-bar_t = (y_1 + ... + y_t) / t + b_0 / sqrt(t), at most 1 where clipped.
+    """r-bar_t = (y_1 + ... + y_t) / t + b_0 / sqrt(t) in all rounds, clipped at 1 if the learner clips.
 
-    Flags a round too early and another bonus.
+    Flags an r-bar that lacks the reward of the current round, and a wrong bonus.
 
     ``rbar``: R x T.
     """
@@ -140,7 +141,7 @@ def optimistic_value(rbar: Any, run: Replay) -> Check:
 
 @statement("Algorithm 2, feasibility", f"{PROOF}, with N_0 corrected")
 def feasibility(x: Any, z: Any, task: Task) -> Check:
-    """x_t lies in X and z_s in X^o(c_0), up to 1e-9.
+    """x_t is in X and z_s is in X^o(c_0), up to 1e-9.
 
     Flags the printed N_0 (E1).
 
@@ -156,16 +157,16 @@ def feasibility(x: Any, z: Any, task: Task) -> Check:
 
 @statement("Gradient error", f"{PROOF}, Eq. (9), corrected")
 def gradient_error(g: Any, gradients: Any, s: Setting, horizon: int) -> Check:
-    """||g_s - grad f_1(z_s)|| <= sqrt(d) (Delta / delta_s + 2 a sqrt(l / n_s) / delta_s + bias).
+    """||g_s - grad f_1(z_s)|| <= sqrt(d) (Delta / delta_s + 2 a sqrt(l / n_s) / delta_s + bias) in all epochs.
 
     Flags wrong signs, factors and widths.
 
-    Vacuous while n_s <= l, unless there is no noise: without Hoeffding's inequality a mean is off by 2 a at most.
+    Vacuous for n_s <= l unless there is no noise, because the error of a mean is at most 2 a even without Hoeffding's inequality.
 
     Args:
         g: the learner's estimates, R x E x d.
-        gradients: of f_1 at its centers, R x E x d.
-        s: its noise and whether differences have a bias.
+        gradients: gradients of f_1 at the learner's centers, R x E x d.
+        s: provides the noise, and whether differences have a bias.
         horizon: T, in l = ln(d T).
     """
     error = np.linalg.norm(g - gradients, axis=2)
@@ -187,14 +188,15 @@ def contraction(z: Any, star: Any, g: Any, gradients: Any, s: Setting) -> Check:
 
     Flags steps that are too long or go down.
 
-    Holds for any f_1 that is L-smooth and sigma-concave, whatever the errors. One that moves less than it should, but
-    still by q, or that jumps to x*_1, is not seen: see "Algorithm 2, queries".
+    This is true for any f_1 that is L-smooth and sigma-concave and for any errors. The check does not detect a learner that
+    moves less than it should but still contracts by q, or that jumps to x*_1. "Algorithm 2, queries" detects these.
 
     Args:
         z: the learner's centers, R x (E + 1) x d.
         star: x*_1, d numbers.
-        g: estimates from its answers (``Replay.g``), R x E x d.
-        gradients: of f_1 at its centers, R x E x d.
+        g: estimates recomputed from the rewards (``Replay.g``), R x E x d.
+        gradients: gradients of f_1 at the learner's centers, R x E x d.
+        s: provides q and L.
     """
     far = np.linalg.norm(z - star, axis=2)
     error = np.linalg.norm(g - gradients, axis=2)
@@ -208,11 +210,11 @@ def contraction(z: Any, star: Any, g: Any, gradients: Any, s: Setting) -> Check:
 
 @statement("Contraction, exact", f"{PROOF}, of f with Hessian -sigma I, without noise")
 def contraction_exact(z: Any, star: Any, s: Setting) -> Check:
-    """||z_{s+1} - x*|| = q ||z_s - x*|| without noise where the Hessian is -sigma I.
+    """||z_{s+1} - x*|| = q ||z_s - x*||, without noise and with Hessian -sigma I.
 
-    Flags every other step.
+    Flags any other step.
 
-    ``z``, ``star``: as there.
+    ``z``, ``star``: as for ``contraction``.
     """
     far = np.linalg.norm(z - star, axis=2)
     return contraction_exact.statement.check(
@@ -228,14 +230,14 @@ def contraction_exact(z: Any, star: Any, s: Setting) -> Check:
 
 @statement("Regret adds up", f"{PAPER}, Eq. (1)")
 def regret_adds_up(regret: Any, best: Any, values: Any) -> Check:
-    """R_t = sum f*_tau - f_tau(x_tau), of which no term is below 0.
+    """R_t = sum_{tau <= t} (f*_tau - f_tau(x_tau)) with all terms at least 0.
 
-    Flags f* that is no maximum and rounds that are lost.
+    Flags an f* that is not the maximum, and missing rounds.
 
     Args:
         regret: cumulative, R x T, every round.
         best: f*_t, broadcasts against R x T.
-        values: f_t(x_t) computed anew from what was played, R x T.
+        values: f_t(x_t) recomputed from the actions, R x T.
     """
     regret, values = series(regret=regret, values=values)
     gap = np.asarray(best, float) - values
@@ -249,11 +251,11 @@ def regret_adds_up(regret: Any, best: Any, values: Any) -> Check:
 
 
 def noise_free_regret(s: Setting, offset: Any, horizon: int) -> np.ndarray:
-    """Return the cumulative regret of Algorithm 2 without noise or drift where the Hessian is -sigma I, T numbers.
+    """Return the cumulative regret of Algorithm 2 without noise or drift and with Hessian -sigma I, T numbers.
 
-    z_s = x* - q^s offset; a pair of rounds costs sigma (||z_s - x*||^2 + delta_s^2), its first half half of it minus
-    sigma delta_s times a coordinate of x* - z_s. At the ends of epochs it is the sum of
-    2 d n_s (sigma / 2) (||offset||^2 q^{2s} + delta_s^2).
+    The centers are z_s = x* - q^s offset. The regret of a pair of rounds is sigma (||z_s - x*||^2 + delta_s^2). The regret of its
+    first round is half of this minus sigma delta_s times a coordinate of x* - z_s. At the end of an epoch the cumulative regret
+    is the sum over s of 2 d n_s (sigma / 2) (||offset||^2 q^{2s} + delta_s^2).
 
     Args:
         offset: x* - z_0, d numbers.
@@ -274,9 +276,9 @@ def noise_free_regret(s: Setting, offset: Any, horizon: int) -> np.ndarray:
 
 @statement("Regret, noise-free", "ours, of Algorithm 2 where the Hessian is -sigma I")
 def noise_free(regret: Any, offset: Any, s: Setting) -> Check:
-    """Without noise and drift Algorithm 2's regret is the closed form of ``noise_free_regret``, in every round.
+    """Without noise and drift and with Hessian -sigma I, Algorithm 2's regret equals the closed form of ``noise_free_regret`` in every round.
 
-    Flags every other step, width and length.
+    Flags any other step, width and length.
 
     Args:
         regret: cumulative, R x T, every round.

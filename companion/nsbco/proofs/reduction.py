@@ -1,7 +1,8 @@
 """Lemma 4.1: from a bound on the stationary regret to a weakly non-stationary algorithm, as printed and corrected.
 
-With e(t) = 2 sqrt(ln(2 T) / t) and rt(t) the regret per round that a policy keeps below with high probability, the statistic
-r-bar_t = mean of y + rt(t) + e(t) has both properties, in every round and whatever the variation; the printed rho does not.
+Let e(t) = 2 sqrt(ln(2 T) / t), and let rt(t) be an upper bound on a policy's regret per round with high probability. Then the
+statistic r-bar_t = mean of y + rt(t) + e(t) has both properties with the corrected rho, in every round and for any variation. With
+the printed rho it does not.
 Source: Wang (2025), Lemma 4.1 and its proof; Neu, "Explore no more" (NeurIPS 2015), Theorem 1, for EXP3-IX.
 Letters: T horizon, t round, rt(t) the bound on the stationary regret over t, e(t) the bound on the error of a mean of t rewards;
 R trials, K points or arms, Delta_t short for Delta_[1,t].
@@ -21,46 +22,51 @@ from .schedule import TEST_1
 from .weakly_non_stationary import first_round, from_above, from_below
 
 LEMMA = f"{PAPER}, Lemma 4.1"
-EXACT = 10**6  # up to here sums are added up
+EXACT = 10**6  # largest number of terms of a sum that is computed term by term
 ZETA = -1.4603545088095868  # zeta(1/2)
 
 # Numbers --------------------------------------------------------------------------------------------------
 
 
 def off(t: Any, horizon: float) -> Any:
-    """Return e(t) = 2 sqrt(ln(2 T) / t): of rewards in [-1, 1], whose range is 2 (E3)."""
+    """Return e(t) = 2 sqrt(ln(2 T) / t), the error bound for rewards in [-1, 1], whose range is 2 (E3)."""
     return 2 * np.sqrt(math.log(2 * horizon) / np.asarray(t, float))
 
 
 def off_printed(t: Any, horizon: float) -> Any:
-    """Return sqrt(ln(2 T) / t), Eq. (28): right for a range of 1."""
+    """Return sqrt(ln(2 T) / t), Eq. (28), which is correct for a range of 1."""
     return off(t, horizon) / 2
 
 
 def rho(rt: np.ndarray, e: np.ndarray) -> np.ndarray:
-    """Return rt(t) + e(t) + (1 / t) sum_{tau <= t} [rt(tau) + 2 e(tau)] for t = 1, ..., T (E13). ``rt``, ``e``: T numbers each."""
+    """Return rho(t) = rt(t) + e(t) + (1 / t) sum_{tau <= t} [rt(tau) + 2 e(tau)] for t = 1, ..., T (E13).
+
+    ``rt``, ``e``: T numbers each.
+    """
     return rt + e + np.cumsum(rt + 2 * e) / np.arange(1, len(rt) + 1)
 
 
 def rho_printed(rt: Any, horizon: float, t: Any = None) -> Any:
-    """Return 2 rt(t) + 3 sqrt(ln(2 T) / T), as printed; the proof, Eq. (33), has the summation index tau for T in the root (E13).
+    """Return rho(t) = 2 rt(t) + 3 sqrt(ln(2 T) / T) as printed.
+
+    The proof, Eq. (33), has the summation index tau in place of T in the root (E13).
 
     Args:
         rt: a number or an array.
-        t: rounds that take the place of T in the root, our reading; None: T, as printed.
+        t: rounds that replace T in the root, which is our reading; None: T, as printed.
     """
     return 2 * np.asarray(rt, float) + 3 * off_printed(horizon if t is None else t, horizon)
 
 
 def root_sum(t: float) -> float:
-    """Return sum_{tau <= t} tau^{-1/2}, by Euler and Maclaurin where t is large."""
+    """Return sum_{tau <= t} tau^{-1/2}, by the Euler-Maclaurin formula for large t."""
     if t <= EXACT:
         return float((np.arange(1, int(t) + 1) ** -0.5).sum())
     return 2 * math.sqrt(t) + ZETA + 0.5 / math.sqrt(t) - t**-1.5 / 24
 
 
 def harmonic(t: float) -> float:
-    """Return sum_{tau <= t} 1 / tau, by its asymptotic series where t is large."""
+    """Return sum_{tau <= t} 1 / tau, by its asymptotic series for large t."""
     if t <= EXACT:
         return float((1 / np.arange(1, int(t) + 1)).sum())
     return math.log(t) + float(np.euler_gamma) + 0.5 / t
@@ -84,10 +90,10 @@ class Rate(NamedTuple):
 
 
 def exp3_ix(arms: int, horizon: float) -> Rate:
-    """Return rt: with probability 1 - 1 / T^2 the regret of EXP3-IX after t rounds of rewards in [-1, 1] is at most t rt(t).
+    """Return rt of EXP3-IX: with probability 1 - 1 / T^2 its regret after t rounds with rewards in [-1, 1] is at most t rt(t).
 
     Raises:
-        ValueError: fewer than two arms, whose logarithm is 0.
+        ValueError: fewer than two arms, because ln K would be 0.
     """
     return Rate(*regret_bound(arms, horizon))
 
@@ -115,7 +121,7 @@ def _rounds(rt: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     "Lemma 4.1, stationary regret", f"{LEMMA}, Eq. (27), with the factor t that it lacks (E13)"
 )
 def stationary_regret(played: Any, points: Any, rt: Any) -> Check:
-    """max_x sum_{tau <= t} [f_tau(x) - f_tau(x_tau)] <= t rt(t), in every round: what the lemma asks of a policy, with probability 1 - O(T^{-2}).
+    """max_x sum_{tau <= t} [f_tau(x) - f_tau(x_tau)] <= t rt(t) in every round, with probability 1 - O(T^{-2}); the lemma assumes this of the policy.
 
     Args:
         played: f_t(x_t), R x T.
@@ -137,9 +143,9 @@ def stationary_regret(played: Any, points: Any, rt: Any) -> Check:
 
 @statement("Lemma 4.1, statistic", f"{LEMMA}, with 2 sqrt(ln(2 T) / t) (E3)")
 def lemma_4_1_statistic(rbar: Any, y: Any, rt: Any) -> Check:
-    """r-bar_t = (y_1 + ... + y_t) / t + rt(t) + e(t).
+    """r-bar_t = (y_1 + ... + y_t) / t + rt(t) + e(t) in all rounds.
 
-    Flags the printed e, and a round too early.
+    Flags the printed e, and an r-bar that lacks the reward of the current round.
 
     ``rbar``, ``y``: R x T; ``rt``: T.
     """
@@ -155,9 +161,9 @@ def lemma_4_1_statistic(rbar: Any, y: Any, rt: Any) -> Check:
 
 @statement("Lemma 4.1, optimism", f"{LEMMA}, property 1 with lambda = 1")
 def lemma_4_1_optimism(rbar: Any, best: Any, drift: Any, rt: Any) -> Check:
-    """r-bar_t >= min_{tau <= t} f*_tau - Delta_t, in every round.
+    """r-bar_t >= min_{tau <= t} f*_tau - Delta_t in every round.
 
-    Flags a policy with more regret than rt, or rt left out.
+    Flags a policy with more regret than rt, and a missing rt.
 
     Args:
         rbar: R x T.
@@ -174,7 +180,7 @@ def lemma_4_1_optimism(rbar: Any, best: Any, drift: Any, rt: Any) -> Check:
 def _closeness(
     of: Statement, rbar: Any, y: Any, drift: Any, rt: Any, rho: Any, everywhere: bool = False
 ) -> Check:
-    """Check property 2 with this rho, in the rounds with Delta_t <= rho(t) / 2 or ``everywhere``."""
+    """Check property 2 with a given rho, in the rounds with Delta_t <= rho(t) / 2, or in all rounds if ``everywhere``."""
     t, e = _rounds(rt)
     moved = variation(drift, len(t))
     most = TRIVIAL + (rt + e).cumsum() / t
@@ -185,9 +191,9 @@ def _closeness(
 
 @statement("Lemma 4.1, closeness", f"{LEMMA}, property 2, corrected")
 def lemma_4_1_closeness(rbar: Any, y: Any, drift: Any, rt: Any) -> Check:
-    """(1 / t) sum (r-bar_tau - y_tau) <= rho(t) + 2 Delta_t with rho(t) = rt(t) + e(t) + (1 / t) sum [rt(tau) + 2 e(tau)], in every round (E13).
+    """(1 / t) sum (r-bar_tau - y_tau) <= rho(t) + 2 Delta_t in every round, with rho(t) = rt(t) + e(t) + (1 / t) sum [rt(tau) + 2 e(tau)] (E13).
 
-    Flags rewards that fall behind, and rt counted twice.
+    Flags rewards that decrease, and an rt that is counted twice.
 
     ``rbar``, ``y``: R x T; the rest as for ``lemma_4_1_optimism``.
     """
@@ -197,16 +203,19 @@ def lemma_4_1_closeness(rbar: Any, y: Any, drift: Any, rt: Any) -> Check:
 
 @statement("Lemma 4.1, printed", f"{LEMMA}, property 2 as printed")
 def lemma_4_1_printed(rbar: Any, y: Any, drift: Any, rt: Any) -> Check:
-    """While Delta_t <= rho(t) / 2: the same with rho(t) = 2 rt(t) + 3 sqrt(ln(2 T) / T), which is false (E13). Arguments as for ``lemma_4_1_closeness``."""
+    """(1 / t) sum (r-bar_tau - y_tau) <= rho(t) + 2 Delta_t if Delta_t <= rho(t) / 2, with rho(t) = 2 rt(t) + 3 sqrt(ln(2 T) / T); false (E13).
+
+    Arguments as for ``lemma_4_1_closeness``.
+    """
     of = lemma_4_1_printed.statement
     return _closeness(of, rbar, y, drift, rt, rho_printed(rt, len(rt)))
 
 
 @statement("Lemma 4.1, with t", f"{LEMMA}, property 2 with t for T (our reading, E13)")
 def lemma_4_1_with_t(rbar: Any, y: Any, drift: Any, rt: Any) -> Check:
-    """While Delta_t <= rho(t) / 2: the same with rho(t) = 2 rt(t) + 3 sqrt(ln(2 T) / t), our reading of T as t.
+    """(1 / t) sum (r-bar_tau - y_tau) <= rho(t) + 2 Delta_t if Delta_t <= rho(t) / 2, with rho(t) = 2 rt(t) + 3 sqrt(ln(2 T) / t), our reading of T as t.
 
-    It is false for policies whose regret comes late (E13). Arguments as for ``lemma_4_1_closeness``.
+    It is false for policies whose regret occurs late (E13). Arguments as for ``lemma_4_1_closeness``.
     """
     with_t = rho_printed(rt, len(rt), np.arange(1, len(rt) + 1))
     return _closeness(lemma_4_1_with_t.statement, rbar, y, drift, rt, with_t)

@@ -1,8 +1,8 @@
-"""Statements that make Algorithm 2 weakly non-stationary: Lemma 3.1 and the two properties of Definition 2.1.
+"""Statements that Algorithm 2 is weakly non-stationary: Lemma 3.1 and the two properties of Definition 2.1.
 
-They hold with a probability. With the theory's constants it is so close to 1 that a trial in which they fail means an error
-(``delta`` None); with calibrated constants they are judged by coverage. A bound that no rewards in [-1, 1] could break in any
-round is ``Vacuous``; what a learner adds to the rewards may break it all the same.
+The statements are true with a probability. With the constants of the theory it is so close to 1 that a failure in a trial means an
+error (``delta`` None). With calibrated constants the statements are judged by their coverage. A bound that no rewards in [-1, 1]
+could violate in any round is ``Vacuous``. However, the bonus that a learner adds to the rewards may still violate it.
 Source: Wang (2025), Definition 2.1, Lemma 3.1.
 Letters: as in ``constants``; R trials, T rounds, f*_t the largest value of f_t, Delta_t short for Delta_[1,t].
 """
@@ -19,7 +19,7 @@ from paperlib.nsbco.theory.constants import PAPER, TRIVIAL, Setting, Weak
 
 from .ascent import series, variation
 
-FAR = 10**40  # largest round to look for
+FAR = 10**40  # largest round of a search for the first informative round
 
 # Lemma 3.1 ------------------------------------------------------------------------------------------------
 
@@ -34,11 +34,14 @@ def _deviation(
     bonus: Callable[[float], float],
     everywhere: bool = False,
 ) -> Check:
-    """Check |sum (y - f*_1)| against a bound, in the rounds with Delta_t <= 1 / sqrt(t) or ``everywhere``.
+    """Check |sum (y - f*_1)| against a bound, in the rounds with Delta_t <= 1 / sqrt(t), or in all rounds if ``everywhere``.
 
     Args:
-        bound: of horizon T and rounds t.
-        bonus: b_0 of horizon T.
+        of: statement of the check.
+        y, best, drift, s: as for ``lemma_3_1``.
+        bound: function of the horizon T and the rounds t.
+        bonus: b_0 as a function of the horizon T.
+        everywhere: whether all rounds are checked.
     """
     T = y.shape[1]
     t = np.arange(1, T + 1)
@@ -62,15 +65,15 @@ def _deviation(
 
 @statement("Lemma 3.1, corrected", f"{PAPER}, Lemma 3.1, corrected")
 def lemma_3_1(y: Any, best: Any, drift: Any, s: Setting) -> Check:
-    """While Delta_t <= 1 / sqrt(t): |sum (y_tau - f*_1)| <= sqrt(t) B_0(t), in all rounds but with probability 2 (T + 2 d S) / (d T)^2.
+    """|sum (y_tau - f*_1)| <= sqrt(t) B_0(t) in all rounds with Delta_t <= 1 / sqrt(t), with probability at least 1 - 2 (T + 2 d S) / (d T)^2.
 
     Vacuous below T = 8e11 in the paper's units.
 
     Args:
-        y: answers, R x T.
+        y: rewards, R x T.
         best: f*_1.
         drift: Delta(tau), see ``variation``.
-        s: the learner's.
+        s: setting of the learner.
     """
     bound = lambda T, t: np.sqrt(t) * theory.bonus_corrected(s, T, t)
     bonus = lambda T: float(theory.bonus_corrected(s, T))
@@ -79,11 +82,12 @@ def lemma_3_1(y: Any, best: Any, drift: Any, s: Setting) -> Check:
 
 @statement("Lemma 3.1, numeric", f"{PAPER}, Lemma 3.1, corrected and computed")
 def lemma_3_1_numeric(y: Any, best: Any, drift: Any, s: Setting) -> Check:
-    """|sum (y_tau - f*_1)| <= ``constants.deviation`` with Delta_t itself, in all rounds, with the same probability.
+    """|sum (y_tau - f*_1)| <= ``constants.deviation`` at Delta_t, in all rounds, with probability at least 1 - 2 (T + 2 d S) / (d T)^2.
 
-    Flags a learner that does not climb.
+    Flags a learner that does not ascend.
 
-    It informs at the sizes run once ``s`` has the noise, curvature and start of the problem. Arguments as for ``lemma_3_1``.
+    The bound is non-vacuous at the sizes of our runs if ``s`` has the noise, curvature and start of the problem. Arguments as for
+    ``lemma_3_1``.
     """
     of, bonus = lemma_3_1_numeric.statement, lambda T: theory.bonus_numeric(s, T)
     bound = lambda T, t: theory.deviation(s, T, t, variation(drift, T))
@@ -92,7 +96,7 @@ def lemma_3_1_numeric(y: Any, best: Any, drift: Any, s: Setting) -> Check:
 
 @statement("Lemma 3.1, printed", f"{PAPER}, Lemma 3.1, Eq. (21)")
 def lemma_3_1_printed(y: Any, best: Any, drift: Any, s: Setting) -> Check:
-    """While Delta_t <= 1 / sqrt(t): |sum (y_tau - f*_1)| <= 2 kappa_0 sqrt(t): vacuous below T = 3e21. Arguments as for ``lemma_3_1``."""
+    """|sum (y_tau - f*_1)| <= 2 kappa_0 sqrt(t) in all rounds with Delta_t <= 1 / sqrt(t); vacuous below T = 3e21. Arguments as for ``lemma_3_1``."""
     bonus = lambda T: 2 * sum(theory.kappa_0(s, T))
     bound = lambda T, t: bonus(T) * np.sqrt(t)
     return _deviation(lemma_3_1_printed.statement, y, best, drift, s, bound, bonus)
@@ -102,7 +106,7 @@ def lemma_3_1_printed(y: Any, best: Any, drift: Any, s: Setting) -> Check:
 
 
 def first_round(informs: np.ndarray) -> int | None:
-    """Return the first round in which a statement informs in some trial, None: in none. ``informs``: R x T bool."""
+    """Return the first round in which a statement is informative in some trial; None without one. ``informs``: R x T bool."""
     rounds = informs.any(0)
     return int(rounds.argmax()) + 1 if rounds.any() else None
 
@@ -117,7 +121,10 @@ def _judged(
     inputs: dict,
     **more: Any,
 ) -> Check:
-    """Check R x T numbers against a bound in the rounds ``is_inside``, vacuous if they inform in none. ``more``: of the check."""
+    """Check R x T numbers against a bound in the rounds ``inside``; vacuous if no such round is in ``informs``.
+
+    ``more``: arguments of the check.
+    """
     inside = np.broadcast_to(inside, observed.shape)
     informs = inside & informs
     shares = {"rounds in the regime": inside, "rounds that inform": informs}
@@ -137,10 +144,10 @@ def from_below(
     inside: Any,
     **more: Any,
 ) -> Check:
-    """Check r-bar_t >= min f* - lambda Delta_t, both plus 1, in the rounds ``is_inside``; ``bonus``: T, what r-bar adds to the mean."""
+    """Check r-bar_t >= min f* - lambda Delta_t, both sides plus 1, in the rounds ``inside``. ``bonus``: T, bonus of r-bar over the mean."""
     best = np.broadcast_to(np.asarray(best, float), rbar.shape)
     low = np.minimum.accumulate(best, 1) - lam * moved
-    informs = low > bonus - 1  # else no rewards could break it
+    informs = low > bonus - 1  # otherwise no rewards could violate the bound
     formula = "1 + min_{tau <= t} f*_tau - lambda Delta_[1,t] <= 1 + r-bar_t"
     return _judged(of, formula, 1 + low, 1 + rbar, informs, inside, **more)
 
@@ -156,7 +163,10 @@ def from_above(
     inside: Any,
     **more: Any,
 ) -> Check:
-    """Check (1 / t) sum (r-bar - y) <= rho + lambda Delta_t in the rounds ``is_inside``; ``most``: T, what it is with any answers."""
+    """Check (1 / t) sum (r-bar - y) <= rho + lambda Delta_t in the rounds ``inside``.
+
+    ``most``: T, upper bound on the left side for any rewards.
+    """
     rbar, y = series(rbar=rbar, y=y)
     bound = rho + lam * np.broadcast_to(moved, y.shape)
     observed = (rbar - y).cumsum(1) / np.arange(1, y.shape[1] + 1)
@@ -174,16 +184,16 @@ def _regime(rbar: Any, drift: Any, weak: Weak) -> tuple[np.ndarray, np.ndarray, 
 
 @statement("Definition 2.1, optimism", f"{PAPER}, Definition 2.1 (1)")
 def optimism(rbar: Any, best: Any, drift: Any, weak: Weak, delta: float | None = None) -> Check:
-    """While Delta_t <= rho(t) / lambda: r-bar_t >= min_{tau <= t} f*_tau - lambda Delta_t, in all rounds of a trial.
+    """r-bar_t >= min_{tau <= t} f*_tau - lambda Delta_t in all rounds with Delta_t <= rho(t) / lambda.
 
-    Flags a learner that does not climb, and a bonus left out.
+    Flags a learner that does not ascend, and a missing bonus.
 
     Args:
         rbar: R x T, every round.
         best: f*_t, broadcasts against R x T.
         drift: Delta(tau), see ``variation``.
         weak: b_0, rho and lambda.
-        delta: share of trials in which it may fail; None: none.
+        delta: fraction of trials in which the statement may fail; None: 0.
     """
     t, moved, inside, inputs = _regime(rbar, drift, weak)
     return from_below(
@@ -206,18 +216,19 @@ def optimism(rbar: Any, best: Any, drift: Any, weak: Weak, delta: float | None =
 def closeness(
     rbar: Any, y: Any, drift: Any, weak: Weak, delta: float | None = None, clip: bool = True
 ) -> Check:
-    """While Delta_t <= rho(t) / lambda: (1 / t) sum (r-bar_tau - y_tau) <= rho(t) + lambda Delta_t, in all rounds of a trial.
+    """(1 / t) sum_{tau <= t} (r-bar_tau - y_tau) <= rho(t) + lambda Delta_t in all rounds with Delta_t <= rho(t) / lambda.
 
-    Flags rewards that fall behind earlier ones, and twice the bonus.
+    Flags rewards that are lower than earlier ones, and twice the bonus.
 
     Args:
         rbar, y: R x T, every round.
         drift, weak, delta: as for ``optimism``.
-        clip: whether r-bar is at most 1; where not, answers account for 2 of the left side and bonuses for the rest.
+        clip: whether r-bar is clipped at 1. If not, rewards contribute at most 2 to the left side, and the bonuses the rest.
     """
     t, moved, inside, inputs = _regime(y, drift, weak)
     most = TRIVIAL + (0.0 if clip else (weak.bonus / np.sqrt(t)).cumsum() / t)
-    alone = lambda t: 0.0 if clip else weak.bonus * (2 - 1.46 / math.sqrt(t))  # of bonuses, about
+    # approximate contribution of the bonuses
+    alone = lambda t: 0.0 if clip else weak.bonus * (2 - 1.46 / math.sqrt(t))
     trivial = lambda t: TRIVIAL + alone(t) / math.sqrt(t)
     return from_above(
         closeness.statement,

@@ -1,9 +1,11 @@
-"""Weighted least squares that forget: what is standard for linear models that drift, here with known curvature.
+"""Discounted and sliding-window least squares, the standard for drifting linear models, here with known curvature.
+
+If f(x) = b - sigma / 2 ||x - theta||^2, the mean of y + sigma / 2 ||x||^2 is linear in (1, x) with slope sigma theta. Therefore a
+linear fit gives the maximizer. The squares of x must not be fitted as well: for queries around one center their columns are
+collinear with the constant, and the fit never moves.
 
 Source: Garivier & Moulines (2011), discounts and sliding windows; Cheung, Simchi-Levi & Zhu (2019) and Russac, Vernade &
-Cappe (2019) for linear models; Keskin & Zeevi (2017) for prices. Where f(x) = b - sigma / 2 ||x - theta||^2, the mean of
-y + sigma / 2 ||x||^2 is linear in (1, x) with slope sigma theta. The squares of x must not be fitted: from queries about
-one center their columns are collinear with the constant, and the fit never moves.
+Cappe (2019) for linear models; Keskin & Zeevi (2017) for prices.
 Letters: R trials, d dimensions, p = d + 1.
 """
 
@@ -25,28 +27,28 @@ LONGEST = 1 << 40  # the largest window
 
 
 class LeastSquaresState(NamedTuple):
-    """The weighted sums, and where to query."""
+    """Weighted sums of the regression, and the center of the queries."""
 
     center: Tensor  # R x d
     gram: Tensor  # R x p x p, weighted sum of v v^T, v = (1, x)
     moment: Tensor  # R x p, weighted sum of (y + sigma / 2 ||x||^2) v
     window: Tensor  # R, W
-    past: Rows | None  # R x n x (p + 1), v and y + sigma / 2 ||x||^2; None where nothing leaves
-    rounds: int  # rounds heard
+    past: Rows | None  # R x n x (p + 1), v and y + sigma / 2 ||x||^2; None with discounts
+    rounds: int  # observed rounds
 
 
 @frozen_dataclass
 class LeastSquares(OwnQueries, ABC):
-    """What both have in common; a subclass says in ``forget`` how it forgets, and in ``history`` whether the queries are kept.
+    """Base class of both: a subclass defines how to ``forget``, and in ``history`` whether the queries are stored.
 
-    Queries are center +- delta e_j in turn, delta = min(c_0, h W^{-1/4}); every 2 d rounds the center, at first 0, moves to
-    the fit's maximizer in X^o(c_0).
+    Queries are center +- delta e_j in turn with delta = min(c_0, h W^{-1/4}). The center starts at 0. Every 2 d rounds it moves to
+    the maximizer of the fit in X^o(c_0).
 
     Attributes:
-        W: how many queries count, a whole number; or "oracle", ceil((T / V_T)^{2/3}). 64 is tuned: the best of 64, 256
-            and 1024 for discounts, on an abrupt and a rotating path.
-        ridge: > 0, added to the sum of v v^T, and never forgotten (ours).
-        h: > 0, of delta.
+        W: window, the effective number of queries in the fit, an integer; or "oracle", ceil((T / V_T)^{2/3}). The default 64 is
+            tuned: it was the best of 64, 256 and 1024 for discounts, on an abrupt and a rotating path.
+        ridge: > 0, added to the sum of v v^T and not discounted (our addition).
+        h: > 0, scale of the width delta.
 
     Raises:
         ValueError: a value out of range.
@@ -67,19 +69,19 @@ class LeastSquares(OwnQueries, ABC):
     def forget(
         self, state: LeastSquaresState, v: Tensor, target: Tensor
     ) -> tuple[Tensor, Tensor, Rows | None]:
-        """Add a query to the statistics, without those that no longer count."""
+        """Return the weighted sums without the forgotten part, and the stored queries; ``update`` then adds the new query."""
 
     def rounds_before_step(self, task: Task, step: int = 1) -> int:
-        """Rounds before the first move of the center, or a later one: 2 d each."""
+        """Return the number of rounds before the first or a later step of the center: 2 d per step."""
         return 2 * task.cset.dim * step
 
     def init(
         self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs
     ) -> LeastSquaresState:
-        """At 0, with nothing heard.
+        """Return the state with center 0 and empty sums.
 
         Raises:
-            ValueError: no horizon for an oracle.
+            ValueError: W is "oracle" and there is no horizon.
         """
         d = task.cset.dim
         zeros = lambda *shape: torch.zeros(trials, *shape, **tkwargs)
@@ -93,7 +95,7 @@ class LeastSquares(OwnQueries, ABC):
     def select(
         self, state: LeastSquaresState, task: Task, draw: Draw
     ) -> tuple[Tensor, LeastSquaresState]:
-        """center + delta e_1, center - delta e_1, center + delta e_2, .... Returns R x d."""
+        """Return the query, R x d: center + delta e_1, center - delta e_1, center + delta e_2, ... in turn."""
         x, (j, second) = state.center.clone(), divmod(state.rounds % (2 * task.cset.dim), 2)
         delta = task.margin.clip(max=self.h * state.window**-0.25)
         x[:, j] += -delta if second else delta
@@ -102,9 +104,10 @@ class LeastSquares(OwnQueries, ABC):
     def update(
         self, state: LeastSquaresState, task: Task, x: Tensor, y: Tensor, draw: Draw
     ) -> LeastSquaresState:
-        """Forget and add; after 2 d rounds the center moves. ``x``: R x d, ``y``: R."""
+        """Forget, add the new query, and move the center every 2 d rounds. ``x``: R x d, ``y``: R."""
         v = torch.cat([torch.ones_like(x[:, :1]), x], 1)
         target = y + task.concavity / 2 * x.square().sum(1)
+        # Adding sigma / 2 ||x||^2 to the reward makes its mean linear in v = (1, x).
         gram, moment, past = self.forget(state, v, target)
         gram = add_rank_one(gram, v, torch.ones_like(y))
         moment = torch.addcmul(moment, v, target[:, None])
@@ -113,8 +116,9 @@ class LeastSquares(OwnQueries, ABC):
             ridge = self.ridge * torch.eye(v.shape[1], dtype=v.dtype, device=v.device)
             factor, info = torch.linalg.cholesky_ex(gram + ridge)
             slope = torch.cholesky_solve(moment[:, :, None], factor)[:, 1:, 0]
+            # The slope is sigma theta, and theta is the maximizer of the fit.
             moved = task.inside(slope / task.concavity[:, None])
-            # sums that do not factor, or overflow, say nothing of where the maximizer is
+            # If the sums overflow or cannot be factored, there is no estimate, and the center stays where it is.
             known = (info == 0) & moved.isfinite().all(1)
             center = torch.where(known[:, None], moved, center)
         return LeastSquaresState(center, gram, moment, state.window, past, rounds)
@@ -124,8 +128,16 @@ class LeastSquares(OwnQueries, ABC):
 class DiscountedLeastSquares(LeastSquares):
     """Least squares with weights (1 - 1/W)^age.
 
-    Attributes, and values that are refused: as ``LeastSquares`` says.
+    For attributes and errors see ``LeastSquares``.
+
     Source: Garivier & Moulines (2011); Russac, Vernade & Cappe (2019), D-LinUCB, without its bonus.
+
+    Examples:
+        >>> from paperlib.nsbco import DiscountedLeastSquares, QuadraticDrift, Rotation, StaticBaseline
+        >>> from paperlib.play import play
+        >>> run = lambda learner: play(learner, QuadraticDrift(Rotation(1.0)), 120, 2)["regret"][:, -1].mean()
+        >>> bool(run(DiscountedLeastSquares(16)) < 0.8 * run(StaticBaseline()))
+        True
     """
 
     history = False
@@ -133,18 +145,26 @@ class DiscountedLeastSquares(LeastSquares):
     def forget(
         self, state: LeastSquaresState, v: Tensor, target: Tensor
     ) -> tuple[Tensor, Tensor, Rows | None]:
-        """The sums with every weight one round older."""
+        """Return the sums with all weights multiplied by 1 - 1/W."""
         keep = 1 - 1 / state.window
         return state.gram * keep[:, None, None], state.moment * keep[:, None], None
 
 
 @frozen_dataclass
 class SlidingWindowLeastSquares(LeastSquares):
-    """Least squares of the last W queries.
+    """Least squares on the last W queries.
 
-    It keeps up to 2 W of them, and as an oracle all, since W then differs by trial.
-    Attributes, and values that are refused: as ``LeastSquares`` says.
+    It stores up to 2 W queries. With W = "oracle" it stores all queries, because W then differs by trial. For attributes and
+    errors see ``LeastSquares``.
+
     Source: Garivier & Moulines (2011); Cheung, Simchi-Levi & Zhu (2019), SW-UCB, without its bonus.
+
+    Examples:
+        >>> from paperlib.nsbco import QuadraticDrift, Rotation, SlidingWindowLeastSquares, StaticBaseline
+        >>> from paperlib.play import play
+        >>> run = lambda learner: play(learner, QuadraticDrift(Rotation(1.0)), 120, 2)["regret"][:, -1].mean()
+        >>> bool(run(SlidingWindowLeastSquares(16)) < 0.5 * run(StaticBaseline()))
+        True
     """
 
     history = True
@@ -152,8 +172,9 @@ class SlidingWindowLeastSquares(LeastSquares):
     def forget(
         self, state: LeastSquaresState, v: Tensor, target: Tensor
     ) -> tuple[Tensor, Tensor, Rows | None]:
-        """The sums without the query that is W rounds old now, and the queries with this one."""
+        """Return the sums without the query made W rounds ago, and the stored queries including the new one."""
         past = state.past.append(torch.cat([v, target[:, None]], 1))
+        # Subtract the query that leaves the window, if there is one; W may differ by trial.
         place = past.n - 1 - state.window.to(torch.int64)
         rows = torch.arange(len(v), device=v.device)
         old = past.view[rows, place.clamp(min=0)]

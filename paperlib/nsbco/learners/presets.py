@@ -1,10 +1,10 @@
-"""Algorithm 1 around Algorithm 2 with printed, calibrated and other constants, and with constants measured on your own noise.
+"""Presets of MASTER, which is Algorithm 1 around Algorithm 2: printed, calibrated and other constants.
 
-Proved constants are too large by orders of magnitude. ``calibrate`` (our addition) measures by how much Algorithm 2's mean
-reward falls short of the best value of a stationary objective.
+The proved constants are too large by orders of magnitude. ``calibrate`` (our addition) therefore computes constants from a sample
+of your noise: it simulates by how much Algorithm 2's mean reward is below the best value of a stationary objective.
 
-Source: Wang (2025), Algorithm 1, Lemma 3.1; Wei & Luo (2021) for the multiples of the tests.
-A base that is no ``GradientAscent``, and numbers out of range, raise ValueError.
+Source: Wang (2025), Algorithm 1, Lemma 3.1; Wei & Luo (2021) for the multiples in the tests.
+All functions raise ValueError for a base other than ``GradientAscent`` and for numbers out of range.
 """
 
 import math
@@ -29,61 +29,68 @@ from ..model.task import Task
 from .ascent import GradientAscent
 
 BASE = GradientAscent()
-MARGIN = 1.25  # above the measured quantile
+MARGIN = 1.25  # ratio of the calibrated b_0 to the measured quantile
 
 
 def check_ascent(base: GradientAscent) -> None:
-    """Raise ValueError for another base than Algorithm 2."""
+    """Raise ValueError for a base other than Algorithm 2."""
     if not isinstance(base, GradientAscent):
         raise_invalid("base", base, "a GradientAscent, of whose bonus tests are multiples")
 
 
 def practical(base: GradientAscent = BASE, A1: float = 1.0, least_order: int = 0) -> Multiscale:
-    """Calibrated constants: b_0 as the base has it, A_1 = 1, A_2 = 1.5 b_0 (log2 T + 1)."""
+    """Return MASTER with calibrated constants: the base's b_0, A_1 = 1 and A_2 = 1.5 b_0 (log2 T + 1).
+
+    Examples:
+        >>> from paperlib.nsbco import GradientAscent, practical
+        >>> practical(GradientAscent(bonus=2.0)).A2
+        3.0
+    """
     check_ascent(base)
     return Multiscale(base, A1, 1.5 * base.bonus, ("A2",), least_order)
 
 
 def malg(base: GradientAscent = BASE, least_order: int = 0) -> Multiscale:
-    """The schedule alone: no test."""
+    """Return MALG, the multi-scale schedule without tests and therefore without restarts."""
     check_ascent(base)
     return Multiscale(base, math.inf, math.inf, (), least_order)
 
 
 def printed(base: GradientAscent) -> Multiscale:
-    """9 rho-hat and 3 rho-hat with rho-hat(t) = 6 (log2 T + 1) rho(t) and rho(t) = 6 kappa_0 / sqrt(t); ``base.bonus`` is 2 kappa_0.
+    """Return MASTER with the printed test thresholds 9 rho-hat and 3 rho-hat, for a base with bonus 2 kappa_0.
 
-    The multiples alone: Lemma 3.1's base is ``GradientAscent(h=1.0, bonus=2 * sum(kappa_0(literal(d), T)), clip=False)``, with
-    both functions from ``theory.constants``; its N_0 is the corrected one (E1).
+    Here rho-hat(t) = 6 (log2 T + 1) rho(t) and rho(t) = 6 kappa_0 / sqrt(t). This function sets only the thresholds, as multiples
+    of the base's bonus. The base of Lemma 3.1 is ``GradientAscent(h=1.0, bonus=2 * sum(kappa_0(literal(d), T)), clip=False)``,
+    with both functions from ``theory.constants``; its N_0 is the corrected one (E1).
     """
     check_ascent(base)
     return Multiscale(base, 162 * base.bonus, 54 * base.bonus, ("A1", "A2"))
 
 
 def single_scale(c: float | Tensor, base: GradientAscent = BASE) -> Multiscale:
-    """The printed ratios with rho(t) = c / sqrt(t), so that b_0 = c / 3; c: > 0, a number or one a trial."""
+    """Return MASTER with the printed ratios and rho(t) = c / sqrt(t), hence b_0 = c / 3; c: > 0, a number or one per trial."""
     check_ascent(base)
     c = check_positive(
         "c", c, 1e-29, 1e28, by_trial=True
-    )  # of which the tests' constants are multiples
+    )  # the range keeps its multiples 54 c and 18 c valid thresholds
     if isinstance(c, Tensor) and not c.is_floating_point():
-        c = c.double()  # torch would divide into float32
+        c = c.double()  # torch would divide integers in float32
     return Multiscale(replace(base, bonus=c / 3), 54 * c, 18 * c, ("A1", "A2"))
 
 
 class Calibration(NamedTuple):
-    """b_0, A_1 and the factor of log2 T + 1 in A_2."""
+    """Calibrated constants: b_0, A_1, and the factor of log2 T + 1 in A_2."""
 
     b0: float
     A1: float
     A2: float
-    largest: np.ndarray  # N, of each simulated trial the largest sqrt(t) (f* - mean of y)
+    largest: np.ndarray  # N, the largest sqrt(t) (f* - mean of y) of each simulated trial
 
     def learner(self, base: GradientAscent = BASE, least_order: int = 0) -> Multiscale:
-        """MASTER with these constants; ``base``: as of ``calibrate``.
+        """Return MASTER with these constants. ``base``: as for ``calibrate``.
 
         Raises:
-            ValueError: another base, or a value out of range.
+            ValueError: a base other than Algorithm 2, or a value out of range.
         """
         check_ascent(base)
         return practical(replace(base, bonus=self.b0), self.A1, least_order)
@@ -98,22 +105,34 @@ def calibrate(
     share: float = 0.95,
     seed: int = 0,
 ) -> Calibration:
-    """Simulate Algorithm 2 where nothing moves, with noise drawn from ``residuals``; see ``Calibration``.
+    """Calibrate MASTER's constants: simulate Algorithm 2 on a stationary problem with noise drawn from ``residuals``.
 
-    The world: f(x) = -sigma ||x - theta||^2 / 2 with theta the point of X^o(c_0) that is farthest from the start.
-    b_0 is 1.25 times the ``share`` quantile of the largest sqrt(t) (f* - mean), A_1 = b_0 / 2, and A_2 = 1.5 b_0.
+    The simulated objective is f(x) = -sigma ||x - theta||^2 / 2, where theta is the point of X^o(c_0) farthest from the start.
+    b_0 is 1.25 times the ``share`` quantile over trials of the largest sqrt(t) (f* - mean of y), A_1 = b_0 / 2, and the factor
+    in A_2 is 1.5 b_0.
 
     Args:
-        task: of one trial, in unit coordinates.
-        residuals: answers in [-1, 1] less their mean, any number of them.
+        task: the task of one trial, in unit coordinates.
+        residuals: sample of the noise: rewards in [-1, 1] minus their mean, any number of them.
         horizon: rounds T.
-        base: Algorithm 2; its bonus does not matter.
-        trials: simulated.
-        share: in (0, 1].
-        seed: of the simulation.
+        base: Algorithm 2; its bonus is not used.
+        trials: number of simulated trials.
+        share: quantile in (0, 1].
+        seed: seed of the simulation.
+
+    Returns:
+        The constants; ``Calibration.learner`` builds MASTER with them.
 
     Raises:
         ValueError: a value out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from paperlib.nsbco import Optimizer, ball, calibrate
+        >>> task = Optimizer(ball([0.0], 1.0), concavity=0.5, smoothness=1.0, noise=0.1).context
+        >>> found = calibrate(task, np.array([-0.1, 0.1]), 200, trials=20)
+        >>> found.A1 == found.b0 / 2, found.largest.shape
+        (True, (20,))
     """
     noise = check_array("residuals", residuals).ravel()
     if not len(noise) or abs(noise).max() > 2:
@@ -140,6 +159,6 @@ def calibrate(
             y = drawn - task.concavity / 2 * (x - theta).square().sum(1)
             state = base.update(state, task, x, y, draw)
             largest = torch.maximum(largest, -state.r / (t + 1) ** 0.5)
-    # without noise at the maximizer nothing falls short
+    # Without noise the shortfall can be 0 for a start at the maximizer, therefore b_0 is at least 1e-6.
     b0 = max(MARGIN * float(largest.quantile(share)), 1e-6)
     return Calibration(b0, b0 / 2, 1.5 * b0, largest.numpy())

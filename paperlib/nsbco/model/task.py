@@ -1,4 +1,4 @@
-"""What a learner over a drifting concave function is given, a set and bounds on the functions, and the checks of it.
+"""Context of a learner for drifting concave functions, a set and bounds on the functions, and its input checks.
 
 Source: Wang (2025), Section 1.1 and the assumptions of Section 3.
 Shapes: R trials, d dimensions; a leading 1 means that the trials share a tensor.
@@ -21,25 +21,35 @@ from ...core.validation import (
 
 
 class Task(NamedTuple):
-    """A round's context: a set of unit size, and what is known of all f_t; tensors have 1 row or R."""
+    """Context of a round: a set of unit size and known bounds on all f_t; tensors have 1 row or R.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.maths.sets import Ball
+        >>> from paperlib.nsbco import Task
+        >>> one = lambda x: torch.tensor([x], dtype=torch.float64)
+        >>> task = Task(Ball.of(2), one(0.5), smoothness=one(2.0), concavity=one(1.0), variation=one(0.0))
+        >>> task.inside(torch.tensor([[3.0, 0.0]], dtype=torch.float64)).tolist()
+        [[0.5, 0.0]]
+    """
 
     cset: Any  # sets.Ball or boxes.Box; B_X is its diameter ``cset.D``
-    margin: Tensor  # c_0, every maximizer lies in X^o(c_0) = (1 - c_0) X
+    margin: Tensor  # c_0; every maximizer is in X^o(c_0) = (1 - c_0) X
     smoothness: Tensor  # L
     concavity: Tensor  # sigma
-    variation: Tensor  # V_T, for those learners alone that are called oracles
+    variation: Tensor  # V_T; only learners called oracles may use it
 
     def contraction(self) -> Tensor:
-        """gamma = sigma / L."""
+        """Return gamma = sigma / L."""
         return self.concavity / self.smoothness
 
     def inside(self, z: Tensor) -> Tensor:
-        """P: the closest point of X^o(c_0), R x d. ``z``: R x d."""
+        """Return P(z), the projection onto X^o(c_0), R x d. ``z``: R x d."""
         return self.cset.project(z, 1 - self.margin)
 
 
 def check_task(task: Any) -> None:
-    """Raise ValueError for a context that is no ``Task``, or whose numbers are out of range."""
+    """Raise ValueError for a context that is not a ``Task``, or whose numbers are out of range."""
     if not isinstance(task, Task):
         raise_invalid("context", task, "a Task: a set, margin, smoothness, concavity and variation")
     if not (hasattr(task.cset, "project") and hasattr(task.cset, "D")):
@@ -60,15 +70,15 @@ def check_task(task: Any) -> None:
     check_number("variation", task.variation, 0.0, by_trial=True)
     if not bool((task.concavity < task.smoothness).all()):
         gamma = float(task.contraction().max())
-        # E18: with gamma = 1 the epochs would be infinite
+        # Erratum E18: with gamma = 1 the epochs would be infinite.
         raise ValueError(f"concavity / smoothness={gamma:g}; allowed: gamma in (0, 1)")
 
 
 def check_point(task: Task, action: Tensor) -> None:
-    """Check that actions are points of the set, R x d.
+    """Check that actions, R x d, are points of the set.
 
     Raises:
-        ValueError: another shape, numbers that are not finite, or a point outside.
+        ValueError: a wrong shape, numbers that are not finite, or a point outside the set.
     """
     if action.dim() != 2 or action.shape[1] != task.cset.dim:
         raise ValueError(
@@ -81,7 +91,7 @@ def check_point(task: Task, action: Tensor) -> None:
 
 
 def check_answer(y: Tensor) -> None:
-    """Raise ValueError unless every answer lies in [-1, 1], as the model asks."""
+    """Raise ValueError unless every reward is in [-1, 1], as Assumption 1 requires."""
     if y.device.type == "meta":
         return
     if not bool((y.abs() <= 1 + 1e-12).all()):
@@ -90,7 +100,7 @@ def check_answer(y: Tensor) -> None:
 
 
 def check_round(task: Any, action: Tensor | None, y: Tensor | None) -> None:
-    """Raise ValueError for what is no task, a point outside its set, or answers outside [-1, 1]; None is not looked at."""
+    """Raise ValueError for an invalid task, a point outside its set, or rewards outside [-1, 1]; None skips a check."""
     check_task(task)
     if action is not None:
         check_point(task, action)
@@ -99,20 +109,20 @@ def check_round(task: Any, action: Tensor | None, y: Tensor | None) -> None:
 
 
 class OwnQueries:
-    """Base of learners that make their own queries: a reward is credited to the query that was made, and no other can be told."""
+    """Base class of learners that attribute each reward to their own query, so that ``tell`` cannot accept another point."""
 
     wants = "reward"
     tags = Tags(own_actions=False)
 
     def validate(self, task: Task, action: Tensor | None, y: Tensor | None) -> None:
-        """Check the task, points and answers against the model.
+        """Check the task, points and rewards against the model.
 
         Raises:
-            ValueError: what is no task, a point outside the set, or answers outside [-1, 1].
+            ValueError: an invalid task, a point outside the set, or rewards outside [-1, 1].
         """
         check_round(task, action, y)
 
 
 def unit(j: Array, dim: int) -> Array:
-    """e_j as R x d bool. ``j``: R."""
+    """Return the unit vectors e_j as R x d bool. ``j``: R."""
     return arange_like(dim, j) == j[:, None]

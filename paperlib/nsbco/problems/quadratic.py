@@ -1,10 +1,10 @@
 """Concave quadratics whose maximizer moves along a path, with exactly known variation.
 
-f_t(x) = b_t - (x - theta_t)^T H (x - theta_t) / 2 on a ball or a box, H diagonal and the same in all rounds, theta_t in
-X^o(c_0): the maximizer is theta_t and the best value b_t. Differences f_{t+1} - f_t are affine, so that the supremum
-over the set that makes up V_T has a closed form.
-``GridDrift`` is the same on finitely many arms, where the best arm in hindsight is known exactly. It serves Lemma 4.1, by which
-any bandit algorithm for finitely many arms can be made weakly non-stationary.
+The objective is f_t(x) = b_t - (x - theta_t)^T H (x - theta_t) / 2 on a ball or a box, where H is diagonal and the same in all
+rounds and theta_t is in X^o(c_0). Therefore the maximizer is theta_t and the optimal value b_t. The differences f_{t+1} - f_t are
+affine, therefore their supremum over the set, which V_T sums up, has a closed form.
+``GridDrift`` is the same problem on finitely many arms, where the best arm in hindsight is known exactly. It is an example for
+Lemma 4.1, which makes any bandit algorithm for finitely many arms weakly non-stationary.
 Both are our additions, because the paper has no experiment.
 Shapes: R trials or 1 where they share a tensor, n rounds, d dimensions, K arms.
 """
@@ -29,45 +29,51 @@ from .paths import STATIONARY, MixedPaths, Path
 NOISES = ("uniform", "bernoulli", "rademacher")
 SETS = {"ball": Ball, "box": Box}
 BLOCK = 1 << 14  # rounds whose variation is computed at a time
-AHEAD = 256  # rounds whose centers and values are
+AHEAD = 256  # rounds whose centers and values are computed at a time
 ROUNDING = 1e-9
-STORED = 1 << 24  # numbers, at most, of a table of means
+STORED = 1 << 24  # largest number of entries of a table of means
 
 
 def _blocks(rounds: int) -> Iterator[np.ndarray]:
-    """0, 1, ..., rounds - 1, in blocks."""
+    """Return an iterator over 0, 1, ..., rounds - 1 in blocks."""
     return (np.arange(i, min(i + BLOCK, rounds)) for i in range(0, rounds, BLOCK))
 
 
 class DriftInstance(NamedTuple):
-    """What the learner is told, and what it is not."""
+    """Problem instance: the task, which is known to the learner, and the drift, which is not."""
 
     task: Task
-    path: np.ndarray  # R or 1 x ..., what the centers are computed from
+    path: np.ndarray  # R or 1 x ..., data from which the centers are computed
     curvature: Tensor  # d, the diagonal of H
     horizon: int
-    # theta and b of a block of rounds, computed when the first of them is played: round by round it cost as much as a learner;
-    # block: which one, counted from 0, -1 before the first; theta: R or 1 x d, of each round; best: R or 1, of each round
+    # Cache of theta and b for a block of rounds, computed in its first round. Computed in each round, they would cost as much as a
+    # learner. block: its number, from 0, and -1 before the first; theta: a list of R or 1 x d per round; best: of R or 1 per round
     ahead: SimpleNamespace
 
 
 @frozen_dataclass
 class QuadraticDrift:
-    """A drifting quadratic.
+    """Drifting concave quadratic f_t(x) = b_t - (x - theta_t)^T H (x - theta_t) / 2 with noisy values in [-1, 1].
 
     Attributes:
-        path: how theta_t and b_t move, see ``paths``.
+        path: theta_t and b_t over time, see ``paths``.
         dim: d.
-        curvature: the diagonal of H, a number or d of them; sigma is the least.
+        curvature: diagonal of H, a number or d numbers; sigma is the least.
         noise: "uniform", y = f + a (2 u - 1); "rademacher", y = f +- a; "bernoulli", y = +-1 with mean f.
         amplitude: a.
-        environment: seed of a random path that all trials share; None: each trial's path has the trial's own seed.
+        environment: seed of a random path that all trials share; None: each trial draws its path from the trial's seed.
         cset: "ball" or "box", of unit size.
         margin: c_0 in (0, 1); centers have norm at most 1 - c_0.
         smoothness: L, above sigma.
 
     Raises:
-        ValueError: a value out of range, or functions and noise that leave [-1, 1].
+        ValueError: a value out of range, or functions and noise that could leave [-1, 1].
+
+    Examples:
+        >>> from paperlib.nsbco import QuadraticDrift, Rotation
+        >>> problem = QuadraticDrift(Rotation(4.0))
+        >>> problem.variation(problem.part([0], 1000), 1000).round(3)  # V_T
+        array([4.])
     """
 
     path: Path = STATIONARY
@@ -87,7 +93,7 @@ class QuadraticDrift:
             check_integer("environment", self.environment, 0)
             if isinstance(self.path, MixedPaths):
                 raise_invalid(
-                    "environment", self.environment, "None with Several, which has several paths"
+                    "environment", self.environment, "None with MixedPaths, which has several paths"
                 )
         several = isinstance(self.curvature, tuple) and len(self.curvature) == self.dim
         if not (several or is_number(self.curvature)):
@@ -106,11 +112,11 @@ class QuadraticDrift:
         return np.broadcast_to(np.asarray(self.curvature, float), (self.dim,))
 
     def _bounded(self, path: Path) -> None:
-        """No f is clipped, which would spoil concavity: |f| + a <= 1 on the whole set is asked for instead."""
+        """Raise ValueError unless |f| + a <= 1 on the whole set; clipping f instead would destroy concavity."""
         (low, high), H, A = path.values, self.diagonal, 1 - self.margin
         a = 0.0 if self.noise == "bernoulli" else self.amplitude
         if self.cset == "ball":
-            depth = H.max() / 2 * (1 + A) ** 2
+            depth = H.max() / 2 * (1 + A) ** 2  # ||x - theta|| is at most 1 + A
         else:
             reach = np.full(self.dim, 0.0 if path.axis else A)
             reach[0] = A
@@ -123,10 +129,10 @@ class QuadraticDrift:
             )
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> DriftInstance:
-        """The paths of all trials, and V_T of each.
+        """Return the instance, with the path and V_T of each trial.
 
         Raises:
-            ValueError: a path that leaves X^o(c_0), or the values it says.
+            ValueError: a path that leaves X^o(c_0) or the range of b_t that it declares.
         """
         shared = not self.path.drawn or self.environment is not None
         device = torch.device(tkwargs.get("device", "cpu"))
@@ -135,7 +141,8 @@ class QuadraticDrift:
         elif device.type == "meta":
             seeds = [0] * trials
         else:
-            seeds = draw.seeds.cpu().numpy().view(np.uint64).tolist()  # from 2^63 on they wrap
+            # int64 wraps at 2^63, therefore the seeds are read as unsigned
+            seeds = draw.seeds.cpu().numpy().view(np.uint64).tolist()
         part = self.part(seeds, horizon)
         self._check(part, horizon)
         one = lambda x: torch.full((1,), x, **tkwargs)
@@ -147,30 +154,31 @@ class QuadraticDrift:
         return DriftInstance(task, part, H, horizon, SimpleNamespace(block=-1))
 
     def part(self, seeds: list[int], horizon: int) -> np.ndarray:
-        """The numbers from which the centers are computed, a row a seed, or 1 where the trials share the path."""
+        """Return the data from which the centers are computed, one row per seed, or 1 row if the trials share the path."""
         vary = lambda part: float(self.variation(part, horizon)[0])
         return self.path.begin(seeds, horizon, self.dim, 1 - self.margin, vary)
 
     def context(self, instance: DriftInstance, t: int) -> Task:
-        """The set and the bounds, the same in all rounds."""
+        """Return the task, the set and the bounds, which is the same in all rounds."""
         return instance.task
 
     def centers(self, part: Any, t: np.ndarray, horizon: int) -> np.ndarray:
-        """theta in the rounds ``t``, R x n x d or 1 x n x d."""
+        """Return theta in the rounds ``t``, R x n x d or 1 x n x d."""
         return self.path.theta(np.asarray(part), t, horizon, self.dim, 1 - self.margin)
 
     def moves(self, part: Any, t: np.ndarray, horizon: int) -> np.ndarray:
-        """Delta(t) = sup over the set of |f_{t+1} - f_t| = |c| + ||v||, dual norm, in the rounds ``t``, R x n or 1 x n."""
+        """Return Delta(t) = sup over the set of |f_{t+1} - f_t| = |c| + ||v||, dual norm, in the rounds ``t``, R x n or 1 x n."""
         H = self.diagonal
         value = lambda t: self.path.value(np.asarray(part), t, horizon)
         a, b = self.centers(part, t, horizon), self.centers(part, t + 1, horizon)
+        # f_{t+1}(x) - f_t(x) = c + <v, x>, because the quadratic terms cancel.
         v = H * (b - a)
         c = value(t + 1) - value(t) - ((b * b - a * a) * H).sum(-1) / 2
         size = abs(v).sum(-1) if self.cset == "box" else np.sqrt((v * v).sum(-1))
         return abs(c) + size
 
     def variation(self, part: Any, horizon: int) -> np.ndarray:
-        """V_T, R or 1."""
+        """Return V_T = sum of Delta(t), Eq. (2), R or 1."""
         part = np.asarray(part)
         total = np.zeros(len(part))
         for t in _blocks(horizon - 1):
@@ -178,12 +186,12 @@ class QuadraticDrift:
         return total
 
     def _check(self, part: np.ndarray, horizon: int) -> None:
-        """Raise ValueError for a path of which ``_bounded`` was told something else."""
+        """Raise ValueError for a path whose centers or values are outside the range that ``_bounded`` relied on."""
         reach, limits = 1 - self.margin, self.path.limits(part)
         for t in _blocks(horizon):
             theta = self.centers(part, t, horizon)
             norm, best = np.sqrt((theta * theta).sum(-1)), self.path.value(part, t, horizon)
-            if not (norm <= reach * (1 + ROUNDING)).all():  # nor is nan
+            if not (norm <= reach * (1 + ROUNDING)).all():  # nan fails this comparison, too
                 allowed = f"centers of norm at most 1 - margin={reach:g}"
                 raise_invalid("path", self.path, f"{allowed}, not {norm.max():g}")
             for (low, high), values in zip(limits.repeat(len(best) // len(limits), 0), best):
@@ -193,14 +201,15 @@ class QuadraticDrift:
                     raise_invalid("path", self.path, f"{allowed}, not {found}")
 
     def theta(self, instance: DriftInstance, t: int) -> Tensor:
-        """The maximizer of round t, R x d or 1 x d."""
+        """Return the maximizer of round t, R x d or 1 x d."""
         return self._ahead(instance, t).theta[t % AHEAD]
 
     def best(self, instance: DriftInstance, t: int) -> Tensor:
-        """b_t, the best value, R or 1."""
+        """Return b_t, the optimal value of round t, R or 1."""
         return self._ahead(instance, t).best[t % AHEAD]
 
     def _ahead(self, instance: DriftInstance, t: int) -> SimpleNamespace:
+        """Return the cache of the instance, filled for the block of rounds that contains t."""
         found = instance.ahead
         if found.block != t // AHEAD:
             begin = t - t % AHEAD
@@ -214,14 +223,17 @@ class QuadraticDrift:
     def respond(
         self, instance: DriftInstance, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
-        """y_t, R, or the gradient of f_t, R x d, at the points ``action``, R x d; and f_t's best value less f_t's there, R."""
+        """Return the feedback at the points ``action``, R x d, and the regret f*_t - f_t(x_t), R.
+
+        The feedback is y_t, R, or with ``wants="gradient"`` the gradient of f_t, R x d.
+        """
         check_in("wants", wants, ("reward", "gradient"))
         x, H, theta, best = as_numpy_if_cpu(
             action, instance.curvature, self.theta(instance, t), self.best(instance, t)
         )
         away = x - theta
         pull = H * away
-        gap = dot(pull, away) / 2
+        gap = dot(pull, away) / 2  # f*_t - f_t(x_t), because f is quadratic
         if wants == "gradient":
             return as_tensors(-pull, gap)
         f, (u,) = best - gap, as_numpy_if_cpu(draw.uniform("reward"))
@@ -233,7 +245,7 @@ class QuadraticDrift:
 
 
 class GridInstance(NamedTuple):
-    """Arms, and the means of all rounds."""
+    """Problem instance: the arms, and their means in all rounds."""
 
     arms: Tensor  # 1 x K x 1
     means: Tensor  # R or 1 x T x K
@@ -242,16 +254,24 @@ class GridInstance(NamedTuple):
 
 @frozen_dataclass
 class GridDrift:
-    """f_t(x) = b_t - (x - theta_t)^2 / 2 on K points evenly spaced in [-1, 1], with uniform noise.
+    """Drifting bandit with K arms: f_t(x) = b_t - (x - theta_t)^2 / 2 on K points evenly spaced in [-1, 1], with uniform noise.
 
     Attributes:
-        path: how theta_t and b_t move.
+        path: theta_t and b_t over time.
         arms: K >= 1.
-        amplitude: of the noise.
-        environment: as of ``QuadraticDrift``.
+        amplitude: a, noise is uniform on [-a, a].
+        environment: as for ``QuadraticDrift``.
 
     Raises:
         ValueError: a value out of range.
+
+    Examples:
+        >>> import torch
+        >>> from paperlib.core.streams import Streams
+        >>> from paperlib.nsbco import Abrupt, GridDrift
+        >>> instance = GridDrift(Abrupt(2), arms=3).init(1, 100, Streams(0, range(1)).at(-1), dtype=torch.float64)
+        >>> instance.means.shape
+        torch.Size([1, 100, 3])
     """
 
     path: Path = STATIONARY
@@ -260,17 +280,17 @@ class GridDrift:
     environment: int | None = None
 
     def __post_init__(self):
-        self.line()  # checks the rest
+        self.line()  # validates the fields
 
     def line(self) -> QuadraticDrift:
-        """The same on the whole interval."""
+        """Return the same problem on the whole interval."""
         return QuadraticDrift(self.path, 1, amplitude=self.amplitude, environment=self.environment)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> GridInstance:
-        """The means of all arms in all rounds.
+        """Return the instance, with the means of all arms in all rounds.
 
         Raises:
-            ValueError: more of them than memory should hold.
+            ValueError: more than 2^24 means, which would need too much memory.
         """
         paths = trials if self.path.drawn and self.environment is None else 1
         if horizon * int(self.arms) * paths > STORED:
@@ -288,13 +308,13 @@ class GridDrift:
         return GridInstance(tensor(points[None, :, None]), tensor(means), tensor(V))
 
     def context(self, instance: GridInstance, t: int) -> Tensor:
-        """The arms, 1 x K x 1."""
+        """Return the arms, 1 x K x 1."""
         return instance.arms
 
     def respond(
         self, instance: GridInstance, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
-        """y_t and the best arm's mean less the played one's, R each. ``action``: R indices."""
+        """Return y_t and the regret, the best arm's mean minus the pulled arm's, R each. ``action``: R indices."""
         check_in("wants", wants, ("reward",))
         means = instance.means[:, t]
         f = take_mean(means, action)

@@ -1,8 +1,8 @@
 """Assumptions and theorems of the paper, each a function that returns a ``Check``.
 
 The lemmas of the proofs are in ``companion.nsbco.proofs``.
-Theorems bound the expected regret: what is held against them is the upper 99 % t-limit of the mean over trials. Where a
-bound lies below 2 T at none of the horizons nothing could break it, and the check is ``checks.Vacuous``.
+Theorems bound the expected regret, therefore the bound is compared with the upper 99 % t-limit of the mean over trials. If the bound
+is below the trivial 2 T at none of the horizons, no run could violate it, and the check is ``checks.Vacuous``.
 Source: Wang (2025).
 Letters: as in ``constants``; R trials, T' horizons or recorded rounds.
 """
@@ -23,31 +23,31 @@ from .constants import PAPER, ROUNDING, TRIVIAL, Setting, Weak, first_horizon
 
 
 def distances(points: Any, task: Task, onto: Callable[[Tensor], Tensor]) -> np.ndarray:
-    """How far points are from their projections, flat. ``points``: ... x d; ``onto``: of N x d."""
+    """Return the distances of points from their projections, flat. ``points``: ... x d; ``onto``: projection of N x d points."""
     p = torch.as_tensor(np.asarray(points, float)).reshape(-1, task.cset.dim)
     return torch.linalg.vector_norm(p - onto(p), dim=1).numpy()
 
 
-LEVEL = 0.98  # two-sided, 99 % on each side
+LEVEL = 0.98  # confidence level, two-sided, which is 99 % on each side
 
 # Assumptions ----------------------------------------------------------------------------------------------
 
 
 @statement("Assumption 1", f"{PAPER}, Section 1.1")
 def assumption_1(values: Any, answers: Any) -> Check:
-    """|f_t(x)| <= 1 and |y_t| <= 1. ``values``, ``answers``: any shapes."""
+    """|f_t(x)| <= 1 and |y_t| <= 1. ``values``, ``answers``: function values and rewards, any shapes."""
     found = np.concatenate([np.abs(np.asarray(x, float)).ravel() for x in (values, answers)])
     return assumption_1.statement.check("|f_t(x)|, |y_t| <= 1", {}, found, 1.0)
 
 
 @statement("Assumption 2", f"{PAPER}, Section 1.1")
 def assumption_2(gradients: Any, curvatures: Any, s: Setting) -> Check:
-    """||grad f_t|| <= L and ||Hess f_t|| <= L: one number for both, so that gamma depends on units (E17).
+    """||grad f_t|| <= L and ||Hess f_t|| <= L, with one L for both, which makes gamma depend on the units (E17).
 
     Args:
-        gradients: norms wherever they were looked at, any shape.
+        gradients: norms of gradients at the sampled points, any shape.
         curvatures: largest eigenvalues of -Hess, any shape.
-        s: its slope and curvature, where they are told apart.
+        s: setting; its separate bounds on slope and curvature are used where given.
     """
     gradients, curvatures = np.ravel(gradients).astype(float), np.ravel(curvatures).astype(float)
     most = [s.slope or s.smoothness] * len(gradients) + [s.curvature or s.smoothness] * len(
@@ -68,7 +68,7 @@ def assumption_3(curvatures: Any, s: Setting) -> Check:
 
 @statement("Assumption 4", f"{PAPER}, Section 1.1")
 def assumption_4(stars: Any, task: Task) -> Check:
-    """x*_t lies in X^o(c_0), up to 1e-9. ``stars``: ... x d."""
+    """x*_t is in X^o(c_0), up to 1e-9. ``stars``: ... x d."""
     formula, inputs = "dist(x*_t, X^o(c_0)) <= 1e-9", {"c_0": float(task.margin.max())}
     return assumption_4.statement.check(
         formula, inputs, distances(stars, task, task.inside), ROUNDING
@@ -77,7 +77,7 @@ def assumption_4(stars: Any, task: Task) -> Check:
 
 @statement("Variation", f"{PAPER}, Eq. (2)")
 def variation_budget(changes: Any, drift: Any, budget: float) -> Check:
-    """|f_{t+1}(x) - f_t(x)| <= Delta(t) at the points looked at, and sum Delta(t) <= V_T.
+    """|f_{t+1}(x) - f_t(x)| <= Delta(t) at the sampled points x, and sum Delta(t) <= V_T.
 
     Args:
         changes: |f_{t+1}(x) - f_t(x)|, (T - 1) x P, of P points.
@@ -101,10 +101,10 @@ def variation_budget(changes: Any, drift: Any, budget: float) -> Check:
     f"{PAPER}, Lemma 3.1 and Algorithm 1; first horizons: ``firing``",
 )
 def no_false_alarm(restarts: Any) -> Check:
-    """No test fires at a horizon below the first at which one can. Flags constants with which tests do.
+    """No test triggers at a horizon below the first at which a test can. Flags constants with which a test triggers.
 
     Args:
-        restarts: R, counts of the runs.
+        restarts: R, number of restarts of each run.
     """
     count = np.asarray(restarts, float)
     return no_false_alarm.statement.check(
@@ -116,17 +116,17 @@ def no_false_alarm(restarts: Any) -> Check:
 def exponent(
     regret: Any, sizes: Sequence[float], power: float, logs: float = 0.0, most: float = math.inf
 ) -> Check:
-    """E R grows at most as T^{2/3}, V^{1/3} and d^{3/2}: the 98 % interval of the slope of the log of the mean, by bootstrap over trials.
+    """E R grows at most as T^{2/3}, V^{1/3} and d^{3/2}: the 98 % interval of the log-log slope of the mean, by bootstrap over trials.
 
-    The paper leaves out powers of logarithms and does not say which: ``logs`` of them are allowed for, by the slope that
-    sizes^power ln(sizes)^logs has at the same sizes. Flags a learner that never adapts, in T.
+    The paper omits powers of logarithms without naming them. Therefore the bound is the slope of sizes^power ln(sizes)^logs at the
+    same sizes. In T, the check flags a learner that never adapts.
 
     Args:
-        regret: R x T', a column a size.
+        regret: R x T', one column per size.
         sizes: T' horizons, variations or dimensions, increasing.
         power: 2/3, 1/3 or 3/2.
-        logs: how many powers of the logarithm.
-        most: the exponent that holds without any theory, 1 in T: vacuous where the bound is no less.
+        logs: power of the logarithm.
+        most: trivial exponent, for example 1 in T; the check is vacuous if the bound is not below it.
     """
     sizes, regret = np.asarray(sizes, float), np.asarray(regret, float)
     found = stats.growth(sizes, regret, sizes[0], level=LEVEL)
@@ -159,14 +159,14 @@ def theorem_3_4(
     budget: float,
     weak: Weak | Callable[[float], Weak],
 ) -> Check:
-    """E R_T <= C_1 V^{1/3} T^{2/3} + C_2 sqrt(T), with C_1 and C_2 of Lemma 2.2: with the printed constants it says nothing before T = 1.4e51, or 2e36 with lambda^{1/3} (E10).
+    """E R_T <= C_1 V^{1/3} T^{2/3} + C_2 sqrt(T), with C_1 and C_2 of Lemma 2.2; with the printed constants vacuous before T = 1.4e51, or 2e36 with lambda^{1/3} (E10).
 
-    With calibrated constants it says something and is no theorem: it flags learners that stop adapting.
+    With calibrated constants the bound is non-vacuous, but it is not a theorem. It then flags learners that stop adapting.
 
     Args:
-        regret: R x T', a column a horizon.
+        regret: R x T', one column per horizon.
         horizons: T'.
-        budget: V_T, the same for all.
+        budget: V_T, the same for all horizons.
         weak: constants of Definition 2.1, or a function of T that returns them.
     """
     regret, T = np.asarray(regret, float), [int(t) for t in horizons]
