@@ -15,8 +15,7 @@ from ...core.describe import frozen_dataclass
 from ...core.streams import Draw
 from ...core.trees import tree_take
 from ...core.validation import check_finite, check_integer
-from ...learners.reference import NoState
-from ...learners.reference import ReferenceRule
+from ...learners.reference import NoState, ReferenceRule
 from ..model.task import Task, check_point, check_round, check_task
 
 ANYTIME = 33  # number of block lengths without a horizon, enough for 2^32 rounds
