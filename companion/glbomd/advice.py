@@ -5,9 +5,4 @@ from collections.abc import Mapping
 
 def advice(claims: Mapping[str, dict]) -> str:
     """Return paragraphs of Markdown. ``claims``: results of the paper profile, by id."""
-    return """**How much GLB-OMD explores.** Each docstring says what the guarantee needs. A `scale` below 1 gives it up; where GLB-OMD's ridge or
-GLOC's Poisson rewards void it, `AskTell` warns. GLB-OMD by default keeps its guarantee and explores much. Told a `horizon` in
-which that leaves it little better than random play, or worse, `AskTell` warns as well. For less exploring, where the arms
-never change above all, take `ridge="dim", scale=0.1`: the default ridge with so small a scale can settle on a wrong arm, most of all with
-Poisson rewards. [glbomd_5_theory](../notebooks/glbomd_5_theory.ipynb) has the figure, every ridge against every scale on
-fixed arms."""
+    return """**How much GLB-OMD explores.** By default GLB-OMD keeps the guarantee of Theorem 1, and therefore it explores a lot. The docstrings state what each guarantee requires. A `scale` below 1 gives the guarantee up. `AskTell` warns in two cases: if the ridge of GLB-OMD, or Poisson rewards with GLOC, void the guarantee, and if you pass a `horizon` that is so short that GLB-OMD does little better than random play, or even worse. To explore less, above all if the arms never change, pass `ridge="dim", scale=0.1`. Do not combine the default ridge with so small a scale: it can settle on a wrong arm, most often with Poisson rewards. The notebook [glbomd_5_theory](../notebooks/glbomd_5_theory.ipynb) compares every ridge with every scale on fixed arms."""

@@ -25,9 +25,9 @@ def advice(claims: Mapping[str, dict]) -> str:
         f"{test} can trigger from T = {_short(T)} on" for test, T in found.items()
     )
     theorem = (
-        "**When not to take MASTER.** The theorem is for constants with which no test can trigger at a feasible horizon (Test 2: with r-bar clipped at 1). For d = 2, with "
-        f"the printed constants, {each(printed)}; with corrected constants, {each(corrected)}. Before that, "
-        "MASTER is its random schedule alone. `practical` has calibrated constants, which no theorem covers."
+        "**When not to use MASTER.** With the theorem's constants no test can trigger at a feasible horizon (for Test 2 with the optimistic estimate clipped at 1). For d = 2 and "
+        f"the printed constants, {each(printed)}. With corrected constants, {each(corrected)}. At shorter horizons "
+        "MASTER is only its random schedule. `practical` has calibrated constants, but no theorem covers them."
     )
     words = [theorem]
     if said("N1") is not None:
@@ -35,7 +35,7 @@ def advice(claims: Mapping[str, dict]) -> str:
         over = f", over {n} trials" if n else ""
         interval = f" [{_short(ends[0])}, {_short(ends[1])}]" if ends else ""
         words.append(
-            f"With them, the tests leave {_short(said('N1'))}{interval} of the schedule's regret at T = 2^20 and four changes{over} (N1)"
+            f"With these constants, the tests leave {_short(said('N1'))}{interval} of the schedule's regret at T = 2^20 and four changes{over} (N1)"
             + (
                 f", and a warm start leaves {_short(said('N2'))} of that (N2)."
                 if said("N2")
@@ -49,15 +49,15 @@ def advice(claims: Mapping[str, dict]) -> str:
                 reason = reason.replace(f" {short}'s", f" {learner}'s")
             words.append(f"On paths with {where}, T = 2^17, {reason} ({id}).")
     words.append(
-        "What these rules lack is a proof: GLR restarts where the level of the rewards changes, even if the maximizer does not, and needs the noise's "
-        "variance; constant gain and discounting never stop exploring, and their gain and window fit one speed of drift. For example, "
-        f"`KieferWolfowitz({GAIN:.1f})` averages over {2 * GAIN:.0f} d rounds and falls behind what moves faster; "
+        "However, none of these other rules has a proof. GLR restarts when the level of the rewards changes, even if the maximizer does not, and it needs the "
+        "variance of the noise. Rules with a constant gain or discounting never stop exploring, and their gain or window suits only one speed of drift. For example, "
+        f"`KieferWolfowitz({GAIN:.1f})` averages over {2 * GAIN:.0f} d rounds and falls behind a faster maximizer. "
         '`Optimizer(policy="track", drift=...)` computes the gain from the speed of the drift.'
     )
     steps = [f"{reference(DIM).rounds_before_step(step):,}" for step in (1, 2, 3)]
     words.append(
-        "No learner can beat a fixed point before its center has moved. GLR and MASTER take the steps of Algorithm 2: in "
-        f"{DIM} dimensions with sigma / L = 1/2 and n_0 = 1 after {', '.join(steps[:-1])} and {steps[-1]} rounds. "
+        "No learner can beat a fixed point before its center has moved for the first time. GLR and MASTER use the steps of Algorithm 2. For example, in "
+        f"{DIM} dimensions with sigma / L = 1/2 and n_0 = 1, they move after {', '.join(steps[:-1])} and {steps[-1]} rounds. "
         "`Optimizer.rounds_before_step` computes them for your settings."
     )
     return " ".join(words)

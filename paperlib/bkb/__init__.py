@@ -55,18 +55,18 @@ CHOICES = [
     (
         "a fixed set of arms and a smooth function of unknown form, many hundreds of rounds or more",
         ["LazyBKB"],
-        'a round costs arms times dictionary; `merge="arms"` misses fewer directions',
+        'the cost per round is proportional to the arms times the dictionary; `merge="arms"` misses fewer directions',
     ),
     (
         "the same, a few hundred rounds",
         ["ExactGPUCB"],
-        "exact, and cheaper than sketching while there are few rounds",
+        "exact, and cheaper than sketching as long as there are few rounds",
     ),
-    ("the same, as the paper has it", ["BKB"], "a new dictionary each round"),
+    ("the same, with the paper's algorithm", ["BKB"], "samples a new dictionary in every round"),
     (
-        "a smooth function, and other arms in every round",
+        "a smooth function, and different arms in every round",
         ["ContextualBKB"],
-        "keeps the pulled points instead of counters",
+        "stores the pulled points instead of counts per arm",
     ),
     (
         "a function that is linear in the features, for comparison",

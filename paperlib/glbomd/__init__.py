@@ -41,25 +41,25 @@ __all__ = [
 
 CHOICES = [
     (
-        "arms with features, rewards yes or no or counts, many rounds",
+        "arms with features, rewards that are yes/no or counts, many rounds",
         ["GLBOMD"],
-        'one pass: time and memory a round do not grow; pass `ridge="dim", scale=0.1` for less exploring than the theory asks',
+        'one pass over the data: time and memory per round do not grow; pass `ridge="dim", scale=0.1` to explore less than the theory requires',
     ),
     (
-        "the same, few thousand rounds, and every reward counts",
+        "the same, with a few thousand rounds in which every reward counts",
         ["OFUGLB"],
-        "the tightest sets and the least regret late; keeps the history, one trial at a time",
+        "the tightest confidence sets and the least regret in later rounds; it stores the history and decides one trial at a time",
     ),
     (
         "the same, one arm set that never changes",
         ["OFUGLB(counts=True)"],
-        "its cost a round is then free of the number of rounds",
+        "with counts, the cost per round does not depend on the number of rounds",
     ),
     (
-        "yes-or-no rewards only, for comparison",
+        "only yes/no rewards, for comparison",
         ["OFULogR", "ECOLog", "OFULMLogB"],
-        "the logistic forerunners, the first with the history and two without",
+        "earlier methods for logistic rewards; the first one stores the history, the other two do not",
     ),
-    ("few policy switches", ["RSGLinCB"], "fits anew only when the data have grown by a factor"),
-    ("arms without features", ["UCB1", "BetaThompson"], "nothing to generalize over"),
+    ("few policy switches", ["RSGLinCB"], "refits only when the data have grown by a factor"),
+    ("arms without features", ["UCB1", "BetaThompson"], "there are no features to generalize over"),
 ]

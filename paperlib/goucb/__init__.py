@@ -66,21 +66,21 @@ CHOICES = [
     (
         "an expensive function of named settings (real numbers, integers or categories), ten to a hundred evaluations, a few seconds of computation per choice",
         ["Optimizer", "TuRBO"],
-        "the default policy, turbo: a trust region that moves on where GO-UCB stays",
+        "the default policy, turbo, is a trust region that moves on where GO-UCB stays",
     ),
     (
         "the same, and the computation per choice does not matter",
         ['Optimizer(policy="gp")', "GP"],
-        "expected improvement with today's prior; needs BoTorch",
+        "expected improvement with BoTorch's current prior; needs BoTorch",
     ),
     (
         "the same, and every evaluation counts: the cumulative regret, not the best point alone",
         ['Optimizer(policy="practical")', "practical"],
-        "GO-UCB with a trust region, which is not the paper's; stays near the incumbent and evaluates it again",
+        "GO-UCB with a trust region, which the paper does not have; it stays near the incumbent and evaluates it again",
     ),
     (
-        "a parametric model that is known to be right, as the paper has it",
+        "a parametric model that is known to be correct, as the paper assumes",
         ["algorithm1", "FunctionModel"],
-        "any function of parameters and a point; its theorem's constants say nothing at sizes that can be run",
+        "takes any function of parameters and a point; the theorem's bound is vacuous at sizes that can be run",
     ),
 ]

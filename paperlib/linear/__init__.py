@@ -19,6 +19,6 @@ CHOICES = [
     (
         "rewards that are linear in the features, with Gaussian noise",
         ["OFUL"],
-        "the ellipsoid for that model",
+        "its confidence ellipsoid is derived for this model",
     )
 ]

@@ -76,21 +76,21 @@ CHOICES = [
     (
         "a noisy payoff to maximize over a ball or a box, one observed value per round, with a maximizer that jumps from time to time",
         ["Optimizer", "GLR"],
-        "restarts where the observed rewards have changed; without need, too, where only the level moves; memory grows with the rounds",
+        "restarts when the reward distribution changes, also without need when only its level shifts; memory grows with the number of rounds",
     ),
     (
-        "the same, and the best point moves slowly all the time, or nothing is known of how it moves",
+        "the same, and the maximizer moves slowly all the time, or you do not know how it moves",
         ['Optimizer(policy="discounted")', "DiscountedLeastSquares(64)"],
-        "below MASTER's regret on the gallery's paths at T = 2^17, above it at some hundreds of rounds; the window is a guess, and it needs the curvature, the same in all directions",
+        "less regret than MASTER on the gallery's paths at T = 2^17, more at some hundreds of rounds; the window is a guess, and you must know the curvature, equal in all directions",
     ),
     (
-        "the same, with curvatures that differ by direction",
+        "the same, with a curvature that depends on the direction",
         ['Optimizer(policy="track", drift=0.001)', "KieferWolfowitz(100.0)", "SPSA"],
-        "steps of constant size that never stop exploring; `Optimizer` computes the gain from `drift` (for equal curvatures), the learners take a gain",
+        "constant step sizes that never stop exploring; `Optimizer` computes the gain from `drift` (for equal curvatures), the learners are given a gain",
     ),
     (
         "the same, with the paper's algorithm",
         ["practical(GradientAscent(warm_start=True))", "printed"],
-        "MASTER, calibrated, and as the theorem has it; below, what that is worth",
+        "MASTER with calibrated constants, and with the theorem's; see below",
     ),
 ]

@@ -44,19 +44,19 @@ __all__ = [
 
 CHOICES = [
     (
-        "a convex loss on a set that is easy to minimize linear functions over and costly to project on, with one observed loss per round",
+        "a convex loss on a set over which linear functions are easy to minimize but projections are expensive, with one observed loss per round",
         ["Optimizer", "Doubling(practical(PFBCO(1.0)))"],
-        "measures the scale of the losses; the theory's own rates hardly move at horizons in reach",
+        "measures the scale of the losses; with the theory's step sizes the center hardly moves at feasible horizons",
     ),
     (
         "the same, with the paper's guarantee",
         ["Doubling(PFBCO(1.0))"],
-        "needs a bound on the losses; below, from which horizon on it says something",
+        "needs a bound on the losses; see below from which horizon on it is informative",
     ),
     (
-        "the same, and oracle calls are dear",
+        "the same, and oracle calls are expensive",
         ["Doubling(BlockPFBCO())"],
-        "ours, regret of order T^{3/4}",
+        "our variant, with regret of order T^{3/4}",
     ),
     (
         "a set that is easy to project on",

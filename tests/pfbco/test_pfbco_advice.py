@@ -35,13 +35,13 @@ def test_numbers_are_those_of_verdicts():
         assert words in text
 
 
-def test_what_is_not_known_is_not_said():
+def test_unknown_numbers_are_omitted():
     text = advice({"pfbco.N4.fkm": {"statistic": None, "verdict": "not run"}} | claims({}, "fails"))
     assert not any(f"({id}" in text for id in ("C4", "C1c", "N1", "N4"))
-    assert "take `FKM`" in text and "says something from T" in text
+    assert "take `FKM`" in text and "informative from T" in text
 
 
-def test_the_guarantee_speaks_from_the_horizon_named():
+def test_the_guarantee_is_informative_from_the_stated_horizon():
     """Theorem 1 at c = 1 on the ball: the bound is below 2 M T at the stated horizon, but not one round earlier."""
     rows = [line.split(" | ") for line in advice({}).splitlines() if line.startswith("| Theorem 1")]
     for n, cell in zip(DIMS[:3], rows[0][1:]):
