@@ -112,11 +112,8 @@ MORE = "from torch import", "MORE = 1\nfrom torch import"
             CONSTANTS,
             "c, ratio = (\n            self.curvature,\n\n            self.noise / self.curvature\n        )",
         ),
-        (
-            "paperlib/glbomd/learners/gloc.py",
-            "c = 1 / kappa, the strong",
-            "the strong",
-        ),  # the docstring of a method
+        # the docstring of a method
+        ("paperlib/glbomd/learners/gloc.py", '        """', '        """In other words. '),
         ("paperlib/core/linalg.py", *DOCSTRING),
         ("paperlib/play.py", *DOCSTRING),
     ],
