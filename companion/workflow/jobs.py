@@ -90,7 +90,7 @@ def run_notebook(
     import papermill
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
-    before = killed_for_memory()
+    before, environment = killed_for_memory(), dict(os.environ)
     with tempfile.TemporaryDirectory() as scratch:
         written = Path(scratch) / "written"
         os.environ["PAPERLIB_WRITTEN"] = str(written)
@@ -119,6 +119,9 @@ def run_notebook(
                 text = "the kernel was killed, for the memory was full"
             text += ": give it more, or fewer jobs at a time (--jobs)"
             raise Stopped(f"{last_cell(copy)}: {text}", again=True) from None
+        finally:  # the scratch folder is removed, so nothing may be written there later
+            os.environ.clear()
+            os.environ.update(environment)
         return {} if part else list_products(written)
 
 

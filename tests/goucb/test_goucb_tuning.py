@@ -371,7 +371,7 @@ def test_a_version_is_that_of_the_code_without_its_words(monkeypatch):
     text = classifiers.inspect.getsource(classifiers.accuracy)
     now = classifiers.versions()
     for old, new, same in [
-        ("Share of a fold", "Part of a fold", True),
+        ("Return the fraction", "Return the part", True),
         ("    model = classes", "    # a word\n    model = classes", True),
         ("random_state=0)\n    if", "random_state=1)\n    if", False),
         ("folds: int = 5", "folds: int = 6", False),

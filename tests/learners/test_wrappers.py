@@ -334,7 +334,7 @@ def _raised(call):
 
 def test_the_contract_lists_every_optional_member():
     text = cleandoc(Learner.__doc__)
-    *methods, tags = re.findall(r"^    (\w+)[(:]", text, re.MULTILINE)
+    *methods, tags = re.findall(r"^- ``(\w+)", text, re.MULTILINE)
     assert methods == ["report", "validate", "caution"] and tags == "tags"
     # Only restartable learners have ``optimistic``.
     assert RETURNS.keys() == {*methods, "optimistic"}

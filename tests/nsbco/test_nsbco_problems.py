@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from paperlib.core.streams import Streams
-from paperlib.nsbco.problems.drifts import Walk
+from paperlib.nsbco.problems.paths import Walk
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 
 

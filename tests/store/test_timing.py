@@ -16,7 +16,7 @@ from paperlib.play import play
 
 HOLD = """
 import sys, time
-from companion.store.timing import alone, computing
+from companion.store.timing import exclusive_lock, shared_lock
 with {kind}():
     print("in", flush=True)
     sys.stdin.readline()
@@ -41,13 +41,13 @@ def hold(kind):
 
 @pytest.mark.slow
 def test_a_timing_waits_for_experiments_and_they_for_it():
-    first = hold("computing")
+    first = hold("shared_lock")
     assert first.stdout.readline() == "in\n"
     with shared_lock():  # a second experiment does not wait
         pass
-    timing = hold("alone")
+    timing = hold("exclusive_lock")
     time.sleep(6.0)  # long enough for the timing to start and to wait for the lock
-    late = hold("computing")
+    late = hold("shared_lock")
     first.stdin.write("\n"), first.stdin.flush()
     left = float(first.stdout.readline())
     assert timing.stdout.readline() == "in\n" and time.monotonic() > left
@@ -63,7 +63,7 @@ def test_a_timing_inside_shared_work_does_not_wait_for_itself():
     with shared_lock(), shared_lock():
         with exclusive_lock(), shared_lock(), exclusive_lock():
             pass
-        blocked = hold("alone")
+        blocked = hold("exclusive_lock")
         assert select.select([blocked.stdout], [], [], 5.0)[0] == []
     assert blocked.stdout.readline() == "in\n"
     blocked.communicate("\n")

@@ -53,8 +53,20 @@ class Perturbed:
 
 
 # before any other module imports them by name
-PRODUCTS = "dot inner quadratic width apply rank_one inverse log product plus_outer over_root"
-for product in PRODUCTS.split():
+PRODUCTS = (
+    "dot",
+    "arm_dot",
+    "arm_quadratic",
+    "mahalanobis_norm",
+    "matvec",
+    "add_rank_one",
+    "invert_spd",
+    "log",
+    "matmul",
+    "add_outer",
+    "divide_by_sqrt",
+)
+for product in PRODUCTS:
     setattr(linalg, product, perturbed(getattr(linalg, product)))
 begin = play._Run.__init__
 play._Run.__init__ = lambda run, learner, problem, *rest: begin(
