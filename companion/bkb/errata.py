@@ -2,7 +2,7 @@
 
 ``ERRATA`` has one entry each. If numbers illustrate an erratum, its ``function`` returns them: ``e1``, ``e3``, ....
 No erratum affects the algorithm, but one (E11) changes the constant of Theorem 4.1.
-Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019); letters as in ``constants``.
+Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019); letters as in ``paperlib.bkb.theory.constants``.
 """
 
 import math

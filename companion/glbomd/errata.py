@@ -40,7 +40,7 @@ def e1(rounds: int = 100) -> dict[str, float]:
 
 
 def e2() -> dict[str, float]:
-    """Return the range 1 of rewards 0 or 1, and their constant 1 / g: for g = 0.5 the mean is sigmoid(z / g)."""
+    """Show that 0/1 rewards with g = 0.5 have the self-concordance 1 / g, not their range 1: the mean is sigmoid(z / g)."""
     dispersion = 0.5
     p = torch.sigmoid(torch.linspace(-20, 20, 2001, dtype=torch.float64) / dispersion)
     return {"range": 1.0, "constant": float((1 - 2 * p).abs().max()) / dispersion}

@@ -142,11 +142,12 @@ class Optimizer(shared.Optimizer):
         Burdick, 2014). This leaves mean and radius unchanged and shrinks the variance. The dictionary
         stays fixed meanwhile, and is resampled once, when the rewards of the batch arrive.
 
-        The radius is valid for the variance after all rewards so far. While rewards are missing, the
-        variance may be smaller than this one. The factor is at most 1 + sum_s s2(x_s) over the pending arms, with s2 at the last
-        dictionary, and regret bounds grow with it (Calandriello et al., 2020, Lemma 1). If k(x, x) is
-        far above lambda, a single arm exceeds any threshold. In this case a batch within the bound
-        holds one arm, and ``guaranteed`` ends the batch there.
+        The radius is valid together with the variance given all rewards so far. The variance that also
+        counts the pending arms is smaller, by a factor of at most 1 + sum_s s2(x_s) over the pending
+        arms, where s2 is the variance at the last dictionary. Regret bounds grow with this factor
+        (Calandriello et al., 2020, Lemma 1); ``guaranteed`` ends a batch where it reaches the threshold of
+        a ``LazyBKB``. If k(x, x) is far above lambda, a single arm reaches any threshold, so that every
+        such batch holds one arm.
 
         A learner that counts arms by index takes all pending arms into account. A learner whose arms
         may change (``ContextualBKB``) takes only the pending arms of the same batch into account.

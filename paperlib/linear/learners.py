@@ -182,10 +182,12 @@ class ConfidenceBall(EllipsoidLearner):
         ValueError: a value is out of range.
 
     Examples:
-        >>> from paperlib.linear import ConfidenceBall, FreshArms
+        >>> from paperlib.linear import OFUL, ConfidenceBall, FreshArms
         >>> from paperlib.play import play
-        >>> play(ConfidenceBall(noise=0.1), FreshArms(dim=3), horizon=50, trials=2)["regret"].shape
-        (2, 50)
+        >>> wide = play(ConfidenceBall(noise=0.1), FreshArms(dim=3), horizon=100, trials=2)
+        >>> tight = play(OFUL(noise=0.1, norm_bound=1.0), FreshArms(dim=3), horizon=100, trials=2)
+        >>> bool(wide["regret"][:, -1].mean() > 2 * tight["regret"][:, -1].mean())  # its radius is larger
+        True
     """
 
     noise: float = fields.positive()

@@ -336,11 +336,10 @@ def test_one_by_one_and_at_once_are_the_same(kernel, root, chunk, given):
     one, batch = found
     same(one, batch, ROOTS[root])
     assert one.Z.shape == batch.Z.shape and one.factor.shape == batch.factor.shape
-    spread = lambda fit_sketch: (
-        fit_sketch.Z.mT @ torch.cholesky_inverse(fit_sketch.factor) @ fit_sketch.Z
-    )  # free of a root's signs
+    # These products do not depend on the signs of a root.
+    spread = lambda fit: fit.Z.mT @ torch.cholesky_inverse(fit.factor) @ fit.Z
     same_as = lambda f: torch.testing.assert_close(f(one), f(batch), rtol=0, atol=ROOTS[root])
-    same_as(spread), same_as(lambda fit_sketch: fit_sketch.Z.mT @ fit_sketch.Z)
+    same_as(spread), same_as(lambda fit: fit.Z.mT @ fit.Z)
     assert one.failed.tolist() == batch.failed.tolist() == [False] * 3
     assert one.overflow.tolist() == batch.overflow.tolist()
 

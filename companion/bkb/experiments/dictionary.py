@@ -125,11 +125,12 @@ def while_alike(size: np.ndarray, unique: np.ndarray) -> np.ndarray:
 
 
 def crossover(first: np.ndarray, other: np.ndarray) -> int | None:
-    """Return the first round from which the first learner needs less total time, for every later end of the count.
+    """Return the round from which the first learner saves time.
 
-    In one trial this is the round after which the first learner's lag, its total time minus the other's, is largest.
-    Single later rounds may still be slower. The trial has no crossover if the lag is largest in the last tenth of the
-    rounds, for example at the end. The result is the median over trials, which one slow round cannot change.
+    Over the rounds from this one to any later one, the first learner needs less time in total than the other. Single later
+    rounds may still be slower. In one trial, the first learner's lag, its total time minus the other's, is largest just before
+    this round. The trial has no crossover if the lag is largest in the last tenth of the rounds, for example at the end. The
+    result is the median over trials, which one slow round cannot change.
 
     Args:
         first, other: seconds of each round, N x T each.

@@ -10,7 +10,7 @@ and D.4 are about probabilities.
 the learner's posterior, radius, choice and dictionary with values computed from its arms and rewards. This module shares no
 code with the learners for these computations.
 Source: Calandriello et al. (2019), Sections 2 and 3.2, Algorithm 1, Theorem 4.1, Appendices B, C and D.
-Letters: as in ``constants``; K_t Gram matrix of the first t arms, s2_t scaled variance after t observations, x_t arm of round t,
+Letters: as in ``paperlib.bkb.theory.constants``; K_t Gram matrix of the first t arms, s2_t scaled variance after t observations, x_t arm of round t,
 u uniforms, n_i pulls of arm i, gamma_T information gain.
 Shapes: R trials, T rounds, A arms. Index t - 1 of a tensor belongs to round t, unless stated otherwise.
 """
@@ -459,7 +459,7 @@ def gamma_pairs(
 
 
 def gamma_at(kernel: Kernel, arms: Tensor, ridge: float) -> Callable[[int], float]:
-    """Return a function T -> upper bound on gamma_T for any T, as ``constants.informative_horizons`` needs it."""
+    """Return a function T -> upper bound on gamma_T for any T, as ``theory.constants.informative_horizons`` needs it."""
     gram = _gram(kernel, arms)
     return lambda T: _relax(gram, ridge, T, torch.ones_like(gram.diagonal()), gap=0.05)[0]
 

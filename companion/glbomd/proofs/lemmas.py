@@ -298,8 +298,8 @@ def proposition_1(run: Replay) -> Check:
 def lemma_1(run: Replay, comparator: Tensor | None = None, seed: int = 0) -> Check:
     """||theta_{t+1} - u||_{H_t}^2 <= 2 eta <grad l~_t(theta_{t+1}), u - theta_{t+1}> + ||theta_t - u||_{H_t}^2 - ||theta_t - theta_{t+1}||_{H_t}^2 for all u in the ball.
 
-    This is the three-point inequality of mirror descent. Any error in the update violates it, including a projection in
-    a wrong norm. Only an omitted projection does not; Proposition 1 detects that one.
+    This is the three-point inequality of mirror descent. An error in the update violates it, for example a projection in
+    a wrong norm. The exception is an omitted projection, which only Proposition 1 detects.
 
     Args:
         run: the run.

@@ -204,13 +204,16 @@ class BKB(Sketched):
         ValueError: a value out of range.
 
     Examples:
-        >>> from paperlib.bkb import BKB, RKHS, Confidence
+        >>> from paperlib.bkb import BKB, RKHS, Confidence, UniformArm
         >>> from paperlib.play import play
         >>> problem = RKHS(arms=50)
         >>> learner = BKB(problem.kernel, Confidence(noise=0.1, norm_bound=3.0))
-        >>> trace = play(learner, problem, horizon=20, trials=2)
-        >>> trace["regret"].shape, trace["report.dictionary"].shape
-        ((2, 20), (2,))
+        >>> trace = play(learner, problem, horizon=100, trials=2)
+        >>> uniform = play(UniformArm(), problem, horizon=100, trials=2)
+        >>> bool(trace["regret"][:, -1].mean() < 0.5 * uniform["regret"][:, -1].mean())
+        True
+        >>> bool((trace["report.dictionary"] < 100).all())  # arms in the dictionary, after 100 pulls
+        True
     """
 
     kernel: Kernel

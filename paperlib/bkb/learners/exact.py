@@ -221,12 +221,15 @@ class UniqueGPUCB(_Exact):
         ValueError: a value out of range.
 
     Examples:
-        >>> from paperlib.bkb import RKHS, Confidence, UniqueGPUCB
+        >>> import numpy as np
+        >>> from paperlib.bkb import RKHS, Confidence, ExactGPUCB, UniqueGPUCB
         >>> from paperlib.play import play
         >>> problem = RKHS(arms=50)
-        >>> learner = UniqueGPUCB(problem.kernel, Confidence(noise=0.1, norm_bound=3.0))
-        >>> play(learner, problem, horizon=20, trials=2)["regret"].shape
-        (2, 20)
+        >>> confidence = Confidence(noise=0.1, norm_bound=3.0)
+        >>> refitted, updated = UniqueGPUCB(problem.kernel, confidence), ExactGPUCB(problem.kernel, confidence)
+        >>> one, two = (play(learner, problem, horizon=20, trials=2) for learner in (refitted, updated))
+        >>> np.allclose(one["regret"], two["regret"])
+        True
     """
 
     kernel: Kernel
@@ -252,12 +255,15 @@ class NaiveGPUCB(_Exact):
         ValueError: a value out of range.
 
     Examples:
-        >>> from paperlib.bkb import RKHS, Confidence, NaiveGPUCB
+        >>> import numpy as np
+        >>> from paperlib.bkb import RKHS, Confidence, ExactGPUCB, NaiveGPUCB
         >>> from paperlib.play import play
         >>> problem = RKHS(arms=50)
-        >>> learner = NaiveGPUCB(problem.kernel, Confidence(noise=0.1, norm_bound=3.0))
-        >>> play(learner, problem, horizon=20, trials=2)["regret"].shape
-        (2, 20)
+        >>> confidence = Confidence(noise=0.1, norm_bound=3.0)
+        >>> refitted, updated = NaiveGPUCB(problem.kernel, confidence), ExactGPUCB(problem.kernel, confidence)
+        >>> one, two = (play(learner, problem, horizon=20, trials=2) for learner in (refitted, updated))
+        >>> np.allclose(one["regret"], two["regret"])
+        True
     """
 
     kernel: Kernel

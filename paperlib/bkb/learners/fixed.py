@@ -1,7 +1,7 @@
 """GP-UCB on inducing arms chosen once: the classical sparse approximations that BKB is compared with.
 
 Source: Calandriello et al. (2019), Section 3 on fixed inducing points; Quinonero-Candela & Rasmussen (2005).
-Letters: R trials, A arms, M inducing arms; P = V^{-1}.
+Letters: R trials, A arms, M inducing arms.
 """
 
 import torch

@@ -4,7 +4,7 @@ Between two samplings the posterior changes by rank-one updates.
 
 Source: the criterion of Calandriello et al., "Near-linear time Gaussian process optimization with adaptive batching and
 resparsification" (2020), with immediate feedback in every round.
-Letters: R trials, A arms, M slots of the dictionary; P = V^{-1}.
+Letters: R trials, A arms, M slots of the dictionary; V as in ``posterior``.
 """
 
 from typing import NamedTuple
@@ -35,7 +35,7 @@ class LazyState(NamedTuple):
     mu: Tensor  # R x A
     s2: Tensor  # R x A
     Z: Tensor | Rows  # R x M x A, embedding; one tensor per trial on the CPU
-    inverse: Tensor  # R x M x M, P
+    inverse: Tensor  # R x M x M, V^{-1}
     fallback: Tensor  # R x A, s2 when the dictionary was last sampled
     spent: Tensor  # R, sum of ``fallback`` at the arms pulled since then
     resamplings: Tensor  # R int64, how often the dictionary was sampled
@@ -53,7 +53,7 @@ def widen_embedding(Z: Tensor, slots: int) -> Tensor:
 
 
 def widen_precision(inverse: Tensor, slots: int, ridge: float) -> Tensor:
-    """Pad P with unused slots, which hold lambda on the diagonal of V."""
+    """Pad V^{-1} with unused slots, which hold lambda on the diagonal of V."""
     more = max(slots - inverse.shape[1], 0)
     inverse = pad(inverse, (0, more, 0, more))
     inverse.diagonal(dim1=1, dim2=2)[:, inverse.shape[1] - more :] = 1 / ridge

@@ -5,7 +5,7 @@ Quinonero-Candela & Rasmussen (2005). The subset of regressors (SoR) is DTC with
 Letters: R trials, A arms, M slots for dictionary arms, U slots for pulled arms, d dimensions; S the dictionary,
 P the pulled arms, Z^T = B K_SX the embedding with B^T B = K_SS^{-1}, V = Z_P^T diag(n) Z_P + lambda I.
 
-One more observation is a rank-one update (Sherman & Morrison, 1950). Let P = V^{-1} and let u = P z for the pulled arm.
+One more observation is a rank-one update (Sherman & Morrison, 1950). Let u = V^{-1} z for the pulled arm.
 The mean and the variance of arm i change only through g = z_i^T u, so that a round costs O(A M).
 
 On a GPU all trials are fitted at once, although their dictionaries differ in size. Unused slots hold kappa2 on the diagonal
@@ -424,7 +424,7 @@ class RegressionState(NamedTuple):
     mu: Tensor  # R x A
     s2: Tensor  # R x A
     Z: Tensor  # R x M x A or 1 x M x A, features
-    inverse: Tensor  # R x M x M, P
+    inverse: Tensor  # R x M x M, V^{-1}
     tally: RoundSums
     copies: Tensor | None  # 1 or R x A, first equal arm
     mask: Tensor | None = None  # R x A bool, the dictionary (FixedDictionary)
@@ -435,7 +435,7 @@ class RegressionState(NamedTuple):
 def refit_features(
     Z: Tensor, n: Tensor, ysum: Tensor, ridge: float
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Recompute P, mu and z^T P z from the pull counts, to remove rounding drift; also return whether V factored, R.
+    """Recompute V^{-1}, mu and z^T V^{-1} z from the pull counts, to remove rounding drift; also return whether V factored, R.
 
     ``n``, ``ysum``: R x A.
     """
@@ -463,12 +463,12 @@ def features_times(Z: Tensor, vector: Tensor) -> Tensor:
 def add_observation(
     Z: Tensor | Rows, inverse: Tensor, mu: Tensor, s2: Tensor, arm: Tensor, reward: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return P, mu and s2 after one more observation.
+    """Return V^{-1}, mu and s2 after one more observation.
 
     Args:
         Z: features, R x M x A or 1 x M x A; or one tensor per trial.
-        inverse: P, R x M x M.
-        mu, s2: R x A; only the part z^T P z of s2 changes.
+        inverse: V^{-1}, R x M x M.
+        mu, s2: R x A; only the part z^T V^{-1} z of s2 changes.
         arm, reward: R.
     """
     if isinstance(Z, Rows) and can_branch_on_values(mu):
@@ -477,11 +477,11 @@ def add_observation(
     z = arm_features(Z, arm)
     u = matvec(inverse, z)
     c = 1 + (z * u).sum(1)
-    # With c = 1 + z^T P z, the mean moves by g (y - mu) / c, and the variance decreases by g^2 / c.
+    # With c = 1 + z^T V^{-1} z, the mean moves by g (y - mu) / c, and the variance decreases by g^2 / c.
     g = features_times(Z, u)
     mu = torch.addcmul(mu, g, ((reward - entry_of_arm(mu, arm)) / c).unsqueeze(1))
     s2 = torch.addcdiv(s2, g.square(), -c.unsqueeze(1)).clamp_(min=TINY)
-    # Sherman & Morrison (1950): P becomes P - u u^T / (1 + z^T u).
+    # Sherman & Morrison (1950): V^{-1} becomes V^{-1} - u u^T / (1 + z^T u).
     inverse = torch.addcmul(inverse, (u / -c.unsqueeze(1)).unsqueeze(2), u.unsqueeze(1))
     return inverse, mu, s2
 

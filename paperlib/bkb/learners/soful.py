@@ -55,11 +55,16 @@ class SOFUL(KernelUCB):
         ValueError: a value out of range.
 
     Examples:
-        >>> from paperlib.bkb import SOFUL, Confidence, LinearArms
+        >>> import numpy as np
+        >>> from paperlib.bkb import SOFUL, Confidence, LinearArms, LinearGPUCB
         >>> from paperlib.play import play
-        >>> learner = SOFUL(Confidence(noise=0.1, norm_bound=1.0), size=3)
-        >>> play(learner, LinearArms(arms=50, dim=5), horizon=20, trials=2)["regret"].shape
-        (2, 20)
+        >>> confidence, problem = Confidence(noise=0.1, norm_bound=1.0), LinearArms(arms=50, dim=5)
+        >>> exact, full, small = (
+        ...     play(learner, problem, horizon=100, trials=2)["regret"][:, -1]
+        ...     for learner in (LinearGPUCB(confidence), SOFUL(confidence, size=5), SOFUL(confidence, size=3))
+        ... )
+        >>> np.allclose(full, exact), bool(small.mean() > exact.mean())  # five rows drop nothing, three do
+        (True, True)
     """
 
     confidence: Confidence

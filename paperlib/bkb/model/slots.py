@@ -108,7 +108,7 @@ class PerTrialRows(Rows):
 
 
 def split_trials(rows: Rows) -> PerTrialRows:
-    """Split ``rows`` by trial unless they are; loading a file or selecting trials returns them as one tensor."""
+    """Split ``rows`` by trial unless they are split already; after loading a file or selecting trials they are one tensor."""
     return rows if isinstance(rows, PerTrialRows) else PerTrialRows.of(rows.view)
 
 

@@ -75,10 +75,13 @@ class BetaThompson(_Tallied):
         failures: b > 0 of the prior.
 
     Examples:
-        >>> from paperlib.glbomd import BetaThompson, FixedArms
+        >>> from paperlib.glbomd import BetaThompson, FixedArms, UniformArm
         >>> from paperlib.play import play
-        >>> play(BetaThompson(), FixedArms(dim=2, arms=4), horizon=20, trials=2)["regret"].shape
-        (2, 20)
+        >>> problem = FixedArms(dim=2, arms=4)
+        >>> trace = play(BetaThompson(), problem, horizon=200, trials=2)
+        >>> uniform = play(UniformArm(), problem, horizon=200, trials=2)
+        >>> bool(trace["regret"][:, -1].mean() < 0.5 * uniform["regret"][:, -1].mean())
+        True
     """
 
     # Smaller parameters would be lost to rounding when counts are added; for larger ones the quantiles of the Beta
@@ -147,10 +150,13 @@ class LaplaceThompson(GLMLearner):
         scale: practical, multiplies the sample's deviation from the mode: 1 samples from the posterior, 0 is greedy.
 
     Examples:
-        >>> from paperlib.glbomd import Bernoulli, FixedArms, LaplaceThompson
+        >>> from paperlib.glbomd import Bernoulli, FixedArms, LaplaceThompson, UniformArm
         >>> from paperlib.play import play
-        >>> play(LaplaceThompson(Bernoulli()), FixedArms(dim=2, arms=4), horizon=5, trials=2)["regret"].shape
-        (2, 5)
+        >>> problem = FixedArms(dim=2, arms=4)
+        >>> trace = play(LaplaceThompson(Bernoulli()), problem, horizon=200, trials=2)
+        >>> uniform = play(UniformArm(), problem, horizon=200, trials=2)
+        >>> bool(trace["regret"][:, -1].mean() < 0.5 * uniform["regret"][:, -1].mean())
+        True
     """
 
     link: Link = Bernoulli()

@@ -62,11 +62,13 @@ class ECOLog(GLMLearner):
         ValueError: a value out of range, or another family.
 
     Examples:
-        >>> from paperlib.glbomd import ECOLog, FixedArms
+        >>> from paperlib.glbomd import ECOLog, FixedArms, UniformArm
         >>> from paperlib.play import play
-        >>> trace = play(ECOLog(norm_bound=3.0), FixedArms(dim=2, arms=4), horizon=20, trials=2)
-        >>> trace["regret"].shape
-        (2, 20)
+        >>> problem = FixedArms(dim=2, arms=4)
+        >>> trace = play(ECOLog(norm_bound=3.0), problem, horizon=200, trials=2)
+        >>> uniform = play(UniformArm(), problem, horizon=200, trials=2)
+        >>> bool(trace["regret"][:, -1].mean() < 0.8 * uniform["regret"][:, -1].mean())
+        True
     """
 
     norm_bound: float = fields.positive()

@@ -71,11 +71,13 @@ class GLOC(KappaLearner):
         ValueError: a value out of range.
 
     Examples:
-        >>> from paperlib.glbomd import GLOC, Bernoulli, FixedArms
+        >>> from paperlib.glbomd import GLOC, Bernoulli, FixedArms, UniformArm
         >>> from paperlib.play import play
-        >>> learner = GLOC(Bernoulli(), norm_bound=3.0)
-        >>> play(learner, FixedArms(dim=2, arms=4), horizon=20, trials=2)["regret"].shape
-        (2, 20)
+        >>> problem = FixedArms(dim=2, arms=4)
+        >>> trace = play(GLOC(Bernoulli(), norm_bound=3.0), problem, horizon=200, trials=2)
+        >>> uniform = play(UniformArm(), problem, horizon=200, trials=2)
+        >>> bool(trace["regret"][:, -1].mean() < 0.8 * uniform["regret"][:, -1].mean())
+        True
     """
 
     link: Link

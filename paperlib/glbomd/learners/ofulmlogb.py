@@ -34,11 +34,10 @@ class OFULMLogB(GLBOMD):
         ValueError: a value out of range, or another family.
 
     Examples:
-        >>> from paperlib.glbomd import FixedArms, OFULMLogB
-        >>> from paperlib.play import play
-        >>> learner = OFULMLogB(norm_bound=3.0, ridge="dim", scale=0.1)
-        >>> play(learner, FixedArms(dim=2, arms=4), horizon=20, trials=2)["regret"].shape
-        (2, 20)
+        >>> from paperlib.glbomd import GLBOMD, Bernoulli, OFULMLogB
+        >>> earlier, later = OFULMLogB(norm_bound=3.0), GLBOMD(Bernoulli(), norm_bound=3.0, ridge="theory")
+        >>> earlier.radius(1000, dim=5) > later.radius(1000, dim=5)
+        True
     """
 
     ridge: str | float = "theory"
