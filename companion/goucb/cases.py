@@ -18,7 +18,7 @@ from paperlib.goucb.problems.synthetic import Rastrigin, SigmoidSum, StyblinskiT
 
 from .problems.tuning import Tuning
 
-# The reason why the bench leaves out all cases.
+# The bench omits all cases of this paper, for this reason.
 _REASON = "the bench plays 3000 rounds, and these methods play some hundreds; their costs are in goucb_5_cost"
 
 _small = {

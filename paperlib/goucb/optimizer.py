@@ -262,7 +262,7 @@ class Optimizer(shared.PaperOptimizer):
             answer = real_number("y", y)
         except ValueError as error:
             raise ValueError(f"{error}; pass an exception, or words, to fail") from error
-        if not abs(answer) <= LARGEST:  # NaN is not
+        if not abs(answer) <= LARGEST:  # also true for NaN, which ``>`` would miss
             return self._failed(now, x, short_repr(y), update)
         after, asked = super()._heard(now, x, answer, update), self._action(x) is now.proposed
         if now.warned or not asked or not self._is_wasted(after, answer):

@@ -1,7 +1,8 @@
 """Probes for ``play`` that record the quantities needed by the figures and the theory.
 
 Probes read fields of a state by name. The fields belong to GO-UCB (x, y, w, w0, anchor, length, ratio, moved, rounds) or to any search
-(rounds). The state is the one before the round, so w is w_t; w_0 is read at the end of the run.
+(rounds). ``before`` is the state in which the round's point was selected, so its w is w_t, and its ratio and moved are those of this round's
+search. w_0 is read at the end of the run.
 Shapes: R trials, d dimensions, dw parameters.
 """
 

@@ -368,7 +368,7 @@ REFERENCES = {
 @pytest.mark.parametrize("settings", range(4))
 @pytest.mark.parametrize("name", REFERENCES)
 def test_plays_as_its_reference(name, settings):
-    """Return a random dimension, set, horizon, constants and changes; V_T is 0 in one of three trials."""
+    """Dimension, set, horizon, constants and changes are random; V_T is 0 in one of three trials."""
     learner, policy = REFERENCES[name]
     w = World(np.random.default_rng(settings))
     log = {"log": Probe(lambda seen: seen.after.log.double(), "final")} if "GLR" in name else {}

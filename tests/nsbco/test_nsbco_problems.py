@@ -14,10 +14,10 @@ def test_noise_of_each_kind(noise):
     """At x = theta + (0, 0.6) the gap is 0.6^2 / 2 = 0.18, for every noise."""
     problem = QuadraticDrift(noise=noise, amplitude=0.1)
     draw = Streams(0, range(8)).at(0)
-    world = problem.init(8, 10, draw, dtype=torch.float64, device="cpu")
+    instance = problem.init(8, 10, draw, dtype=torch.float64, device="cpu")
     x = torch.tensor([0.5, 0.6], dtype=torch.float64).expand(8, -1)
-    y, gap = problem.respond(world, 0, x, "reward", draw)
-    f, u = float(problem.best(world, 0)[0]) - 0.18, draw.uniform("reward")
+    y, gap = problem.respond(instance, 0, x, "reward", draw)
+    f, u = float(problem.best(instance, 0)[0]) - 0.18, draw.uniform("reward")
     expected = {
         "uniform": f + 0.1 * (2 * u - 1),
         "rademacher": f + 0.1 * torch.where(u < 0.5, 1.0, -1.0).double(),

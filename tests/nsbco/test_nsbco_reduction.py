@@ -66,7 +66,8 @@ def test_a_run_has_what_the_lemma_says(trace, instances):
         "holds",
         "vacuous here",
     }
-    # The printed e is half of the corrected e. Therefore r-bar is smaller, and in so few rounds it does not exceed the printed rho.
+    # The printed e is half of the corrected e. Therefore r-bar is smaller, and in so few rounds the mean of r-bar - y does not exceed the
+    # printed rho.
     assert verdicts["printed"] == "holds"
     # values of the pulled arms, recomputed from the recorded regret
     counted = instances["one change"].values.max(1) - np.diff(trace["regret"], prepend=0.0, axis=1)

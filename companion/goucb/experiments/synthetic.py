@@ -110,7 +110,10 @@ def apart(found: dict[str, Trace], a: str, b: str) -> stats.Interval:
 
 
 def farthest(intervals: dict[str, stats.Interval]) -> stats.Interval:
-    """Return the largest absolute difference with its interval. It lies within a band around 0 exactly if all differences do."""
+    """Return the largest absolute difference with its interval.
+
+    The interval is within a band around 0 exactly if all intervals are. If it is above the band, at least one difference is outside.
+    """
     sizes = {}
     for name, x in intervals.items():
         ends = sorted((abs(x.low), abs(x.high)))

@@ -230,9 +230,8 @@ def choose(
             allowed = f"{', '.join(DATA)}, a point, and {', '.join(SPACES)}"
             raise ValueError(f"task={task!r}; allowed: {allowed}")
     problems, notes, missing = {}, {}, set()
-    for table in (
-        set() if data == "bundled" else sorted({DATA[name] for name, _ in chosen.values()})
-    ):
+    needed = set() if data == "bundled" else {DATA[name] for name, _ in chosen.values()}
+    for table in sorted(needed):
         try:
             registry.fetch(table)
         except FileNotFoundError:

@@ -170,7 +170,7 @@ def lemma_c6(run: Replay) -> Check:
 
 @statement("Lemma C.6, printed", f"{PAPER}, Lemma C.6")
 def lemma_c6_printed(run: Replay, slope: float) -> Check:
-    """S_t <= 2 dw ln(1 + t C_g^2 / (dw lambda)), which is true. ``slope``: C_g, a number or R x 1."""
+    """S_t <= 2 dw ln(1 + t C_g^2 / (dw lambda)), which is true. ``slope``: C_g."""
     return lemma_c6_printed.statement.check(
         "S_t <= 2 dw ln(1 + t C_g^2 / (dw lambda))",
         run.inputs,

@@ -86,7 +86,7 @@ class GOUCBState(NamedTuple):
     successes: Tensor  # R int64, consecutive
     failures: Tensor  # R int64, consecutive
     ratio: Tensor  # R, largest ||w - w_t||^2_Sigma / beta_t of the last search
-    moved: Tensor  # R, distance covered by the last search
+    moved: Tensor  # R, distance from the first to the last point of the last search
     rounds: int  # t
     T: int  # queries of Phase II; 0 if there is no horizon
 

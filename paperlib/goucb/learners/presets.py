@@ -26,7 +26,7 @@ def literal(
     """GO-UCB with every setting as stated in the paper, on unscaled points and observed values; lambda and beta need the horizon.
 
     The outcome depends on the units of the points and of the observed values. Gradient descent with step size 1e-11 does not fit the model:
-    for example, on f1 the parameters change by a relative 5.8e-7. The ball constraint is never active, and the ascent hardly moves.
+    for example, on f1 it changes the parameters by less than 1e-6 of their norm. The ball constraint is never active, and the ascent hardly moves.
     Therefore the starting point of the ascent, which the paper does not state, decides most of the outcome (E13).
 
     Args:

@@ -107,6 +107,6 @@ class StationaryToWeak(Wrapper):
 
     def optimistic(self, state: ReductionState) -> Tensor:
         """Return r-bar_t, R; defined after the first update."""
-        # Lemma 4.1, Eq. (28), with the corrected e(t)
+        # the statistic of Lemma 4.1, with the corrected e(t); Eq. (28) has half of it
         total, t = as_numpy_if_cpu(state.total, state.t)
         return as_tensors(total / t + self.rt(t) + self.e(t))[0]

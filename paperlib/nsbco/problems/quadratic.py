@@ -88,7 +88,7 @@ class QuadraticDrift:
 
     def __post_init__(self):
         if not isinstance(self.path, Path):
-            raise_invalid("path", self.path, "a path of nsbco.problems, such as Abrupt(5)")
+            raise_invalid("path", self.path, "a path of nsbco.problems.paths, such as Abrupt(5)")
         if self.environment is not None:
             check_integer("environment", self.environment, 0)
             if isinstance(self.path, MixedPaths):

@@ -98,7 +98,7 @@ def variation_budget(changes: Any, drift: Any, budget: float) -> Check:
 
 @statement(
     "Algorithm 1, printed constants",
-    f"{PAPER}, Lemma 3.1 and Algorithm 1; first horizons: ``firing``",
+    f"{PAPER}, Lemma 3.1 and Algorithm 1; first horizons: ``companion.nsbco.proofs.schedule``",
 )
 def no_false_alarm(restarts: Any) -> Check:
     """No test triggers at a horizon below the first at which a test can. Flags constants with which a test triggers.
