@@ -106,7 +106,7 @@ class Check:
 
     @property
     def ratio(self) -> float:
-        """The largest observed / bound. If the bound is at most zero, an entry is 0 if it holds, else infinite."""
+        """The largest observed / bound. Where the bound is at most 0, the ratio is 0 if the inequality holds, else infinite."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = self.observed / self.bound
         ends = np.where(self.held, 0.0, math.inf)
@@ -188,7 +188,7 @@ class Reported(Check):
 
 
 class Vacuous(Check):
-    """Check of a bound that no run of this size can violate, because it exceeds a bound that holds without the statement.
+    """Check of a bound that no run of this size can violate, because it is nowhere below a bound that holds without the statement.
 
     Such a check does not count as "holds".
     """

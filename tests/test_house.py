@@ -47,14 +47,7 @@ READS = {"stats", "checks", "asktell"}  # shared modules of the library that are
 FACES = {"paperlib", "companion", "paperlib.asktell"}
 FACES |= {f"companion.{room}" for room in ("store", "figures", "datasets")}
 FACES |= {
-    ".".join(filter(None, (package, paper, room)))
-    for paper in papers()
-    for package, room in (
-        ("paperlib", ""),
-        ("paperlib", "problems"),
-        ("paperlib", "probes"),
-        ("companion", "experiments"),
-    )
+    name for paper in papers() for name in (f"paperlib.{paper}", f"companion.{paper}.experiments")
 }
 
 

@@ -10,7 +10,9 @@ from torch import Tensor
 from paperlib.core.linalg import Rows
 
 
-class World(NamedTuple):
+class Means(NamedTuple):
+    """Problem instance: the unit vectors as arms, and their mean rewards."""
+
     arms: Tensor  # 1 x K x K
     mean: Tensor  # R x K
 
@@ -26,7 +28,7 @@ class Coins:
     broken: int = 10**9
 
     def init(self, trials, horizon, draw, **tkwargs):
-        return World(torch.eye(self.arms, **tkwargs)[None], draw.uniform("problem", self.arms))
+        return Means(torch.eye(self.arms, **tkwargs)[None], draw.uniform("problem", self.arms))
 
     def context(self, instance, t):
         return instance.arms

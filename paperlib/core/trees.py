@@ -180,7 +180,7 @@ def _numbers(leaf: Tensor | Rows) -> Tensor:
     return leaf.view if isinstance(leaf, Rows) else leaf
 
 
-# Per-trial settings -------------------------------------------------------------------------------------------
+# Per-trial settings -----------------------------------------------------------------------------------------
 
 
 def normalize_trials(trials: int | Sequence[int] | np.ndarray) -> tuple[Sequence[int], int | None]:

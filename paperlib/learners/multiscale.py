@@ -225,9 +225,8 @@ class Multiscale(Wrapper):
     - ``optimistic`` returns an estimate r-bar of the best mean reward that is not too low while the problem is stationary.
     - ``restart`` opens a window. It is called with the state of the thread that played the previous round, and horizon None.
 
-    The state of the base may contain only tensors with R rows. Without a horizon there are ``ANYTIME`` orders, and log2 T is
-    computed from the number of rounds so far, rounded up to a power of two. Beyond a known horizon, blocks of the largest order
-    are repeated.
+    The state of the base may contain only tensors with R rows. Without a horizon there are ``ANYTIME`` orders, and T is the
+    smallest power of two above the number of rounds so far. Beyond a known horizon, blocks of the largest order are repeated.
 
     Attributes:
         base: the learner to copy, see above.

@@ -32,10 +32,11 @@ def derived_fields_within(part: str, learner: Any) -> tuple[str, ...]:
 
 @frozen_dataclass
 class Wrapper:
-    """Base class of learners around a learner ``base``, whose state is stored in ``state.base``.
+    """Base class of learners around a learner ``base``, whose state is stored in the field ``base`` of a NamedTuple.
 
-    The optional members of a learner are forwarded to the base. Only ``restart`` is defined by each wrapper, because the start
-    of an epoch depends on the wrapper. If its ``select`` does more than the base's, its tags must have ``prepares=True``.
+    ``select`` and the optional members of a learner are forwarded to the base. Only ``restart`` is defined by each wrapper,
+    because the start of an epoch depends on the wrapper. If a wrapper's ``select`` does more than the base's, its tags must
+    have ``prepares=True``.
 
     Attributes:
         base: any learner.
@@ -80,6 +81,11 @@ class Wrapper:
         """
         call_optional(self.base, "validate", context, action, feedback)
 
+    def select(self, state: Any, context: Any, draw: Draw) -> tuple[Tensor, Any]:
+        """Return the choice of the base, and the state with the new state of the base."""
+        action, base = self.base.select(state.base, context, draw)
+        return action, state._replace(base=base)
+
     def report(self, state: Any) -> dict[str, Tensor]:
         """Return the report of the base, R each."""
         return self.base.report(state.base) if hasattr(self.base, "report") else {}
@@ -121,13 +127,6 @@ class Doubling(Wrapper):
     ) -> DoublingState:
         """Initialize the base with horizon 1."""
         return DoublingState(self.base.init(trials, context, 1, draw, **tkwargs), 0, 0)
-
-    def select(
-        self, state: DoublingState, context: Any, draw: Draw
-    ) -> tuple[Tensor, DoublingState]:
-        """Return the choice of the base."""
-        action, base = self.base.select(state.base, context, draw)
-        return action, DoublingState(base, state.rounds, state.epoch)
 
     def update(
         self, state: DoublingState, context: Any, action: Tensor, feedback: Tensor, draw: Draw
@@ -216,10 +215,10 @@ class Scripted(Wrapper):
     def select(self, state: Script, context: Any, draw: Draw) -> tuple[Tensor, Script]:
         """Return R arm indices, chosen by ``actions`` in the first ``rounds`` rounds and by the base afterwards."""
         # The base chooses in every round, because its update may need values that its choice computes.
-        action, base = self.base.select(state.base, context, draw)
+        action, state = super().select(state, context, draw)
         if state.rounds < self.rounds:
             action, _ = self.actions.select(state.script, context, draw)
-        return action, Script(base, state.script, state.rounds)
+        return action, state
 
     def update(
         self, state: Script, context: Any, action: Tensor, feedback: Tensor, draw: Draw

@@ -164,7 +164,7 @@ def test_honest_trials_of_ask_and_tell_are_not_warned_of(name):
         assert told(begun(learner), answer, 20, seed=seed) == []
 
 
-# ---- the probability of a false alarm ------------------------------------------------------------------------
+# ---- the probability of a false alarm ----------------------------------------------------------------------
 
 
 def test_the_risks_of_all_rounds_add_up_to_the_stated_one():
@@ -201,7 +201,7 @@ def test_the_interval_of_counts_is_not_much_wider_than_it_must_be(z):
     assert least <= most <= 1.4 * least
 
 
-# ---- declared models -----------------------------------------------------------------------------------------
+# ---- declared models ---------------------------------------------------------------------------------------
 
 
 def caution(learner, reward, arm=0, arms=ARMS, t=1):
@@ -276,7 +276,7 @@ def test_a_loss_bound_is_declared_in_the_context():
         user.tell(user.ask(), -2.5)
 
 
-# ---- one warning per trial -----------------------------------------------------------------------------------
+# ---- one warning per trial ---------------------------------------------------------------------------------
 
 
 def test_what_was_warned_of_is_kept_in_the_file(tmp_path):

@@ -644,7 +644,7 @@ def test_constants_by_trial():
     )
 
 
-# The list of statements -------------------------------------------------------------------------------------------------
+# The list of statements -------------------------------------------------------------------------------------
 
 
 def test_statements_are_listed_and_named_once():

@@ -40,7 +40,7 @@ close = lambda a, b, tolerance=1e-10: np.testing.assert_allclose(
 )
 
 
-# ---- a trajectory computed by hand --------------------------------------------------------------------------------
+# ---- a trajectory computed by hand -------------------------------------------------------------------------
 
 
 def by_hand(learner):
@@ -943,7 +943,7 @@ def test_losses_that_are_not_finite_name_round_and_trial():
         play(Doubling(PFBCO(0.1)), Broken(4, "synthetic"), 20, 3)
 
 
-# ---- degenerate cases --------------------------------------------------------------------------------------------
+# ---- degenerate cases --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -102,11 +102,6 @@ class GLR(Wrapper):
         base = self.base.init(trials, task, None, draw, **tkwargs)
         return GLRState(base, zero, Rows.of(zero[:, None]), *[zero] * 5, none, log, 0)
 
-    def select(self, state: GLRState, task: Task, draw: Draw) -> tuple[Tensor, GLRState]:
-        """Return Algorithm 2's query, R x d."""
-        action, base = self.base.select(state.base, task, draw)
-        return action, state._replace(base=base)
-
     def update(
         self, state: GLRState, task: Task, action: Tensor, feedback: Tensor, draw: Draw
     ) -> GLRState:

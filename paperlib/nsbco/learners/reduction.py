@@ -91,13 +91,6 @@ class StationaryToWeak(Wrapper):
             base = self.base.init(len(zero), context, horizon, draw, **tkwargs)
         return ReductionState(base, zero, zero)
 
-    def select(
-        self, state: ReductionState, context: Any, draw: Draw
-    ) -> tuple[Tensor, ReductionState]:
-        """Return the base's action."""
-        action, base = self.base.select(state.base, context, draw)
-        return action, ReductionState(base, state.total, state.t)
-
     def update(
         self, state: ReductionState, context: Any, action: Tensor, feedback: Tensor, draw: Draw
     ) -> ReductionState:

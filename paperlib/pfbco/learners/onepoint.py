@@ -275,7 +275,7 @@ class RememberedState(NamedTuple):
 
 @frozen_dataclass
 class Remembering(Wrapper):
-    """Play as the base and store the centers of its last finished epoch. Use it inside ``Doubling``.
+    """Play as the base, and store the last center and the mean center of its last finished epoch. Use it inside ``Doubling``.
 
     Attributes:
         base: a learner whose state has a center ``x`` and counts the ``rounds`` of its epoch.
@@ -287,13 +287,6 @@ class Remembering(Wrapper):
         """Return the first state of the base, before any finished epoch."""
         state = self.base.init(trials, task, horizon, draw, **tkwargs)
         return RememberedState(state, torch.zeros_like(state.x), state.x, state.x)
-
-    def select(
-        self, state: RememberedState, task: Task, draw: Draw
-    ) -> tuple[Tensor, RememberedState]:
-        """Return the base's choice."""
-        action, base = self.base.select(state.base, task, draw)
-        return action, state._replace(base=base)
 
     def update(
         self, state: RememberedState, task: Task, action: Tensor, feedback: Tensor, draw: Draw
