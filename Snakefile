@@ -1,6 +1,6 @@
-# One rule a notebook: it runs again when its code cells, its section of profiles.toml, the modules
-# of paperlib that it uses, its data, or a notebook it comes after have changed. One more where its
-# experiments are shared among shards, which run first and for the same reasons.
+# One rule per notebook. It runs again if its code cells, its section of profiles.toml, the modules
+# that it uses, its data, or a notebook that it comes after have changed. A notebook whose
+# experiments are split into shards has one more rule. The shards run first, for the same reasons.
 # `python3 run.py figures` calls this; from an activated environment: snakemake --cores 2
 import json
 import os
@@ -13,13 +13,13 @@ PROFILE = config.get("profile", "quick")
 DEVICE = config.get("device", "auto")
 THREADS = int(config.get("threads", 1))
 CORES = workflow.resource_settings.cores or 1
-if workflow.resource_settings.cores:  # on a cluster there is no number: a job has a node, or a part of one
-    workflow.register_resource("timing", CORES)  # a notebook that takes timings asks for all of it
+if workflow.resource_settings.cores:  # on a cluster there is no number, because a job has a node or a part of one
+    workflow.register_resource("timing", CORES)  # a notebook that measures run times requests all cores
 shell.executable("/bin/sh")
 JOB = "OMP_NUM_THREADS={resources.omp} {sys.executable:q} -m companion.workflow.jobs {params.stem:q} {PROFILE} --device {DEVICE} --attempt {resources.attempt}"
 
 
-# custom runs have a place of their own, and run.py must know of them
+# Custom runs have a separate folder, and note_custom lists them for run.py.
 PLACES = {stem: declared.output_place(stem, PROFILE) for stem in flow.notebook_stems()}
 if workflow.is_main_process:
     for said in flow.note_custom(PROFILE):
@@ -30,7 +30,7 @@ def done(stem, part=""):
     return str(flow.profile_results(PLACES[stem]) / f"{stem}{part}.done")
 
 
-def here(name):  # inputs are named from the project's folder, which is another one where that is read-only
+def here(name):  # relative to the working folder, which is not the project's folder if that is read-only
     return name if os.path.isabs(name) else os.path.relpath(flow.project_dir() / name)
 
 
@@ -43,11 +43,11 @@ for stem in flow.notebook_stems():
     timing = flow.read_section(stem).get("timing", False)
     shards = flow.shard_count(stem, PROFILE)
     parts = [done(stem, f".shard{k}of{shards}") for k in range(1, shards + 1)] if shards > 1 else []
-    # ancient: what counts of the notebook's own file is the fingerprint of its code cells
+    # ancient, because only the fingerprint of the notebook's code cells counts, not its file time
     file = ancient(str(declared.notebook_path(stem)))
     files = flow.input_files(stem)
     names = flow.cell_imports(stem) + flow.recorded_verdicts(stem, PROFILE)
-    code = flow.inputs_digest(files, names)  # beside the files' times: as of the beginning, so that an edit while a job runs counts
+    code = flow.inputs_digest(files, names)  # In addition to the files' times: computed at the start, so that an edit during a job counts.
     after = [done(other) for other in flow.notebooks_before(stem)]
     cells = flow.fingerprint(stem)
     settings = json.dumps(flow.injected_settings(stem, PROFILE, DEVICE), sort_keys=True)
@@ -97,6 +97,6 @@ for stem in flow.notebook_stems():
         resources:
             timing=CORES if timing else 1,
             omp=1 if timing else THREADS,
-            attempt=lambda wildcards, attempt: attempt,  # see ``jobs.execute``
+            attempt=lambda wildcards, attempt: attempt,  # see ``jobs.run_job``
         shell:
             JOB

@@ -50,7 +50,7 @@ READ_ONLY = (
     " For a folder that is read-only PAPERLIB_RESULTS and PAPERLIB_FIGURES name others to write to."
 )
 GRACE = 20  # seconds that a command has to end after SIGTERM
-HEARD = 5  # seconds before SIGTERM, for a command that the same Ctrl-C has reached
+CTRL_C = 5  # seconds before SIGTERM, for a command that has received the same Ctrl-C
 OPENING = {  # printed at once, because the command may take long to print its first line
     "figures": "Looking at data sets and notebooks ...",
     "test": "Starting pytest ...",
@@ -100,7 +100,7 @@ def parser() -> argparse.ArgumentParser:
         "--profile",
         choices=("quick", "paper"),
         default="quick",
-        help="quick: a minute a notebook; paper: the papers' own sizes",
+        help="quick: small and fast; paper: the papers' own sizes",
     )
     figures.add_argument(
         "--only",
@@ -250,7 +250,7 @@ def call(
     except BaseException as stop:
         if tidies and isinstance(stop, KeyboardInterrupt):
             with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
-                process.wait(HEARD)
+                process.wait(CTRL_C)
         # SIGKILL follows, because Snakemake may hang after SIGTERM if a job ends at that moment.
         for number in (signal.SIGTERM, signal.SIGKILL):
             with contextlib.suppress(ProcessLookupError):
@@ -367,7 +367,7 @@ def chosen(only: list[str] | None) -> list[str]:
     there = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
     stems = [stem for stem in there if re.fullmatch(STEM, stem)]
     if others := [stem for stem in there if stem not in stems]:
-        print(f"Not run, for their names are not like glbomd_1_logistic: {', '.join(others)}")
+        print(f"Not run, because their names are not like glbomd_1_logistic: {', '.join(others)}")
     papers = sorted({stem.split("_")[0] for stem in stems if not stem[0].isdigit()})
     wanted = []
     for name in only or []:
@@ -405,7 +405,7 @@ def figures(python: str, options: argparse.Namespace) -> int:
     names = sorted({name for stem in stems for name in known.get(stem, {}).get("datasets", [])})
     if names and call([python, "-m", "companion.datasets", *names], cwd=ROOT):
         print(
-            "Some data cannot be used: notebooks go on without what is missing and say so, and refuse what is damaged."
+            "Some data cannot be used: notebooks run without missing files and report it; damaged files raise an error."
             if options.profile == "quick"
             else "Some data cannot be used: the notebooks that need them will fail."
         )
@@ -456,7 +456,7 @@ def figures(python: str, options: argparse.Namespace) -> int:
                     progress(
                         log.read_text(errors="replace"),
                         time.time() - begun,
-                        lambda path: told(desk() / f"{path}.progress", begun),
+                        lambda path: read_progress(desk() / f"{path}.progress", begun),
                     )
                 )
             )
@@ -530,7 +530,7 @@ def progress(log: str, seconds: float, far: Callable[[str], str] = lambda path: 
     return f"{line}; running {', '.join(words)}"
 
 
-def told(path: Path, begun: float) -> str:
+def read_progress(path: Path, begun: float) -> str:
     """Return the progress line of a job of this call; "" if it has none, or if the line is from an earlier call."""
     try:
         return path.read_text("utf-8", "replace") if path.stat().st_mtime >= begun else ""
@@ -608,13 +608,13 @@ def table(
         marks = "  (custom)" * (at[stem] != profile) + "  (unchanged)" * (not fresh)
         print(f"{stem:{width}}  {seconds:7.1f}  {words}{marks}")
     for stem in failed:
-        tell(stem, folder(at[stem]), begun)
+        print_failure(stem, folder(at[stem]), begun)
     for place in sorted({at[stem] for stem in stems if stem not in failed}):
         print(f"\nFigures and verdicts are in {shown(place)}")
     return failed
 
 
-def tell(stem: str, where: Path, begun: float) -> None:
+def print_failure(stem: str, where: Path, begun: float) -> None:
     """Print why a notebook has no result, and the paths of its log and its executed copy."""
     log, copy = where / f"{stem}.log", where / f"{stem}.ipynb"
     # A shard that failed prevented the notebook from running.

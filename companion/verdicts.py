@@ -287,7 +287,9 @@ def judge(
         raise ValueError(f"id={id!r}; allowed: the id of a declared claim, as 'glbomd.C1'")
     c, method = find_claim(id), ""
     if c.side == "parts":
-        raise ValueError(f"id={id!r} is decided by its parts; allowed: conclude({id!r}, profile)")
+        raise ValueError(
+            f"id={id!r} is decided by its parts; allowed: combine_parts({id!r}, profile)"
+        )
     if c.side != "reported" and (c.side == "test") != isinstance(statistic, stats.Test):
         raise ValueError(
             f"{id}: statistic={statistic!r} with side {c.side!r}; allowed: a stats.Test for side 'test', and only there"

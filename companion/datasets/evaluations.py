@@ -85,10 +85,12 @@ def evaluate(asked: Sequence[tuple[Evaluations, Parameters]]) -> list[float]:
     """Return the values of functions at parameters; missing ones are evaluated in parallel, each once.
 
     There are as many workers as this process may have threads, each with one thread; they are reused between calls. If a
-    function raises an error, exits, or returns no finite number, its value is 0 and its file contains the error.
+    function raises an error, exits, or returns no finite number, its value is 0 and its file contains the error. Errors that
+    do not depend on the parameters are raised instead.
 
     Raises:
-        OSError: a file cannot be written; then nothing has been evaluated.
+        MemoryError, ImportError: the function raised it.
+        OSError: the function raised it, or a file cannot be written; if that is noticed at the start, nothing has been evaluated.
         ValueError: parameters are not a dictionary that JSON returns unchanged; then nothing has been evaluated.
 
     Examples:

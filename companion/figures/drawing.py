@@ -95,7 +95,7 @@ def registered_styles() -> dict[str, Style]:
         for name, style in getattr(paper_module(paper, "styles"), "STYLES", {}).items():
             if found.setdefault(name, style) != style or style.color not in COLORS:
                 raise ValueError(
-                    f"{paper}: STYLES[{name!r}]={style!r}; allowed: one look a name ({found[name]!r}), colors {', '.join(COLORS)}"
+                    f"{paper}: STYLES[{name!r}]={style!r}; allowed: one style per name ({found[name]!r}), colors {', '.join(COLORS)}"
                 )
     return found
 

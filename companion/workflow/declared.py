@@ -209,15 +209,17 @@ def resolve_profile(stem: str, names: dict[str, Any]) -> str:
             convert(names[name], line.kind, name)
     if "get_ipython" in names and stem not in _watched:
         _watched.add(stem)
-        again = lambda *_: names.update(profile=_told(stem, names.get("profile"), names))
+        again = lambda *_: names.update(
+            profile=_profile_or_custom(stem, names.get("profile"), names)
+        )
         names["get_ipython"]().events.register("post_run_cell", again)
-    return _told(stem, asked, names)
+    return _profile_or_custom(stem, asked, names)
 
 
 _watched: set[str] = set()  # notebooks that run in this kernel, each registered once
 
 
-def _told(stem: str, asked: Any, names: dict[str, Any]) -> Any:
+def _profile_or_custom(stem: str, asked: Any, names: dict[str, Any]) -> Any:
     """Return `asked`, or "custom" after printing how the parameters differ."""
     apart = differences(stem, asked, names) if asked in PROFILES else ""
     if apart:

@@ -267,7 +267,7 @@ def test_names_that_nobody_declared_are_told_apart_and_keep_the_others_colors(to
 def test_disputed_looks_are_refused(toy, monkeypatch):
     module = __import__("companion.toy.styles", fromlist=["STYLES"])
     monkeypatch.setitem(module.STYLES, "greedy", Style("blue"))
-    with pytest.raises(ValueError, match="one look a name"):
+    with pytest.raises(ValueError, match="one style per name"):
         figures.registered_styles()
     monkeypatch.setitem(module.STYLES, "greedy", REFERENCES["greedy"])
     monkeypatch.setitem(module.STYLES, "odd", Style("yellow"))

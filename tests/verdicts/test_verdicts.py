@@ -276,7 +276,7 @@ def test_table_shows_what_was_not_run():
         (lambda: verdicts.judge("toy.C1", 1.5, (2, 1), profile="paper"), "lower end first"),
         (lambda: verdicts.judge("toy.C1", interval(math.nan, 1), profile="paper"), "no NaN"),
         (lambda: verdicts.judge("toy.C5", interval(1, 2), profile="paper"), "stats.Test"),
-        (lambda: verdicts.judge("toy.C2", interval(1, 2), profile="paper"), "conclude"),
+        (lambda: verdicts.judge("toy.C2", interval(1, 2), profile="paper"), "combine_parts"),
         (lambda: verdicts.combine_parts("toy.C1", "paper"), "no parts"),
         (lambda: Claim("toy.C1", "", "", "", "over", 1), "side='over'.*above"),
         (lambda: Claim("toy.C1", "", "", "", "within", 1), "a pair"),

@@ -497,7 +497,7 @@ def test_notebooks_that_jupyterlab_has_named_are_no_part_of_the_project(root, ca
     )
     assert (
         capsys.readouterr().out
-        == "Not run, for their names are not like glbomd_1_logistic: Untitled, Untitled_1, toy, toy_1-Copy1\n"
+        == "Not run, because their names are not like glbomd_1_logistic: Untitled, Untitled_1, toy, toy_1-Copy1\n"
     )
     with pytest.raises(SystemExit, match="no such paper or notebook"):
         run.chosen(["toy_1-Copy1"])
@@ -963,8 +963,10 @@ def test_a_job_says_in_a_file_how_far_it_is_and_its_copy_holds_nothing_of_it(roo
 def test_what_a_job_said_in_another_call_is_not_shown(tmp_path):
     file = tmp_path / "toy_1.progress"
     file.write_text("Coins: a, 1 of 4")
-    assert run.told(file, time.time() - 60) == "Coins: a, 1 of 4"
-    assert run.told(file, time.time() + 60) == run.told(tmp_path / "none", 0) == ""
+    assert run.read_progress(file, time.time() - 60) == "Coins: a, 1 of 4"
+    assert (
+        run.read_progress(file, time.time() + 60) == run.read_progress(tmp_path / "none", 0) == ""
+    )
 
 
 @pytest.mark.parametrize("ignored", [False, True])
