@@ -22,7 +22,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import NullFormatter
-from scipy.optimize import isotonic_regression
 
 from paperlib import __version__, stats
 from paperlib.core.text import to_json
@@ -352,6 +351,8 @@ def _settle(fig: Figure) -> None:
     for ax in fig.axes:
         labels = [text for text in ax.texts if text.get_gid() == END]
         if labels:
+            from scipy.optimize import isotonic_regression  # takes a second to import
+
             ends = ax.transData.transform([label.xy for label in labels])[:, 1] * 72 / fig.dpi
             order, steps = np.argsort(ends, kind="stable"), gap * np.arange(len(ends))
             # Isotonic regression gives the positions closest to the line ends (in least squares)

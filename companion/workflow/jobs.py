@@ -19,6 +19,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+# jsonschema, which nbformat imports, would build a grammar of URIs for two seconds, and no notebook contains one.
+sys.modules.setdefault("rfc3987_syntax", None)
 import nbformat
 
 from paperlib.core.files import write_atomically

@@ -21,11 +21,11 @@ from paperlib.core.files import CHECKOUT
 from ..imports import (
     PACKAGES,
     add_imports,
+    import_statements,
     imported_names,
     module_file,
     origin,
     package_roots,
-    read_code,
     resolve_file,
 )
 from ..output import figures_dir, project_dir, read_entries, write_json
@@ -156,7 +156,7 @@ def cell_imports(stem: str) -> list[str]:
         lines = cell["source"].splitlines()
         python = ["" if line.lstrip().startswith(("%", "!")) else line for line in lines]
         try:
-            statements = read_code("\n".join(python).encode(), stem)[1]
+            statements = import_statements("\n".join(python).encode(), stem)
             names |= {name for name, _ in imported_names(statements)}
         # The cell may import anything, and an unnecessary run is better than a missed edit.
         except SyntaxError:
