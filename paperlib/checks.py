@@ -33,7 +33,7 @@ class Statement(NamedTuple):
 def statement(name: str, source: str = "") -> Callable[[Callable], Callable]:
     """Mark a function as the computation of a paper's statement.
 
-    The function receives an attribute ``statement``, from which the companion builds the list of all statements.
+    The function receives an attribute ``statement``. The companion builds the list of all statements from it.
 
     Examples:
         >>> from paperlib.checks import statement
@@ -59,7 +59,7 @@ class Check:
 
     A deterministic statement (``delta`` None) ``holds`` if the inequality holds in every entry; otherwise it ``fails``. A statement with
     failure probability ``delta`` must hold in all entries of a trial simultaneously. Its verdict follows from the
-    Clopper-Pearson interval of the fraction of trials in which it does:
+    Clopper-Pearson interval of the fraction of trials where it does:
 
     - ``holds``: the interval lies at or above 1 - delta;
     - ``fails``: the interval lies below 1 - delta;
@@ -77,13 +77,13 @@ class Check:
     statement: str  # "Theorem 1"
     source: str  # the paper and the place in it
     formula: str  # the inequality, as text
-    inputs: dict[str, Any]  # values from which the bound was computed
+    inputs: dict[str, Any]  # inputs of the bound
     observed: Any  # R x ... (trials lead), or a number
     bound: Any  # a number, or a value that broadcasts against ``observed``
     delta: float | None = None  # failure probability; None: deterministic
     tolerance: float = 1e-9  # tolerance for rounding, relative to |bound|
     trivial: float | None = None  # bound that holds without any theory, at this horizon
-    # first round at which the bound is below the trivial one; None: never
+    # first round where the bound is below the trivial one; None: never
     informative_from: int | None = None
     remark: str = ""  # which condition of the statement is not met
 
@@ -125,7 +125,7 @@ class Check:
 
     @property
     def coverage(self) -> Interval:
-        """Fraction of the trials in which the inequality holds in every entry, with its Clopper-Pearson interval."""
+        """Fraction of the trials where the inequality holds in every entry, with its Clopper-Pearson interval."""
         return proportion(int(self.by_trial.sum()), len(self.by_trial))
 
     @property
@@ -309,7 +309,7 @@ def vacuous_unless(informs: bool, check: Check) -> Check:
 def informative_from(
     bound: Callable[[int], float], trivial: Callable[[int], float], cap: int = 10**15
 ) -> int | None:
-    """Return the first horizon T at which ``bound(T) < trivial(T)``, or None if there is none up to ``cap``.
+    """Return the first horizon T with ``bound(T) < trivial(T)``, or None if there is none up to ``cap``.
 
     The search doubles T and then bisects. The result is exact if the bound stays below the trivial one once it is below.
 

@@ -133,7 +133,7 @@ def band(curves, level: float = LEVEL) -> Band:
 
 
 def _unbounded(of: str, n: int, low: float = -math.inf) -> Interval:
-    """Return an unbounded interval, which is inconclusive, for a statistic that does not exist.
+    """Return the unbounded, inconclusive interval of a statistic that does not exist.
 
     For example, the logarithm of a mean below 0 does not exist.
     """
@@ -355,7 +355,7 @@ def proportion(successes: int, n: int, level: float = LEVEL) -> Interval:
 
 
 def trials_needed(delta: float, level: float = LEVEL) -> int:
-    """Return the smallest n for which ``proportion(n, n)`` lies at or above 1 - delta, that is, with no failed trial.
+    """Return the smallest n for which ``proportion(n, n)`` is at least 1 - delta, that is, with no failed trial.
 
     The lower end of the interval is then ((1 - level) / 2)^(1 / n).
 

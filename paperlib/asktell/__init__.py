@@ -4,6 +4,6 @@ from .optimizer import Optimizer
 from .trial import AskTell
 
 __all__ = [
-    "AskTell",  # one trial of any learner: ask for an action, tell its reward
+    "AskTell",  # one trial of any learner: ask for an action, report its reward
     "Optimizer",  # the same for optimization: batches, existing data, failed evaluations
 ]

@@ -58,7 +58,7 @@ def real_number(name: str, value: Any) -> float:
     infinity are returned as they are. A number beyond the range of float64, such as ``10**400``, becomes infinity.
 
     Args:
-        name: name of the argument, for the message.
+        name: name of the argument in the message.
 
     Raises:
         ValueError: text, a Boolean, None, a date, a complex or masked number, or more or fewer than one number.

@@ -69,7 +69,7 @@ class Optimizer(AskTell):
         """Update the learner with existing data, before the first ask or later.
 
         Args:
-            actions: n actions, each of which counts as a round: indices of arms, or n x d, in a list, an array or a table.
+            actions: n actions; each counts as a round: indices of arms, or n x d, in a list, an array or a table.
             feedback: their feedback, n numbers.
             context: as for ``AskTell.tell``; one context for all actions.
 

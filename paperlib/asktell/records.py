@@ -68,11 +68,11 @@ class TrialState(NamedTuple):
 
     state: Any
     context: Any  # context of the round, with a leading trial dimension of 1
-    rounds: int = 0  # rounds whose feedback was told
+    rounds: int = 0  # rounds with feedback
     skipped: int = (
         0  # rounds of the draws that were skipped, by failures and by asks in a further context
     )
-    proposed: Tensor | None = None  # action of the last ask, 1 or 1 x d; None after a tell
+    proposed: Tensor | None = None  # action of the last ask, 1 or 1 x d; None after its feedback
     pending: Any = None  # state in which it was chosen
     warned: bool = False  # whether an overflow was warned of
     cautioned: bool = False  # whether a reward that contradicts the model was warned of
@@ -153,7 +153,7 @@ def check_sizes(
 ) -> None:
     """Raise ValueError if a leaf has another shape in the file; histories may have other lengths.
 
-    ``first``: sizes of the first context of the learner in the file, for the message.
+    ``first``: sizes of the first context of the learner in the file, used in the message.
     """
     for name, leaf in list_leaves(state):
         if isinstance(leaf, PLAIN) or name not in arrays:

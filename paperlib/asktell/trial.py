@@ -1,4 +1,4 @@
-"""Ask/tell interface of a learner: ask for an action, tell its reward."""
+"""Ask/tell interface of a learner: ask for an action, report its reward."""
 
 import hashlib
 import math
@@ -55,9 +55,9 @@ class AskTell:
     reward. From then on every ``tell`` needs the context in which its action was asked for, as in
     ``tell(action, reward, context=a)``, and raises ValueError without it. You may always pass ``context``.
 
-    If you tell the reward of an action that was not asked for, the action that was asked for remains pending. For
+    If you report the reward of an action that was not asked for, the action that was asked for remains pending. For
     example, if ``ask`` returned 0 and you play arm 2, pass ``context`` whenever the contexts change. Repeated calls of
-    ``ask`` in the same context count as one until the reward is told: they return the same action, and one reward
+    ``ask`` in the same context count as one until the reward is reported: they return the same action, and one reward
     answers them. If several customers have the same arms, pass ``context`` in every call.
 
     Args:
@@ -150,7 +150,7 @@ class AskTell:
 
     @property
     def rounds(self) -> int:
-        """Number of rounds whose feedback was told."""
+        """Number of rounds with feedback."""
         return self._now.rounds
 
     def __repr__(self) -> str:
@@ -190,7 +190,7 @@ class AskTell:
         return now.with_asked([to_python_action(action)])._replace(pending=pending, proposed=action)
 
     def _choice(self, state: Any, context: Any, draw: Draw) -> tuple[Tensor, Any]:
-        """Return the learner's choice and the state in which it was made.
+        """Return the learner's choice and the state that it was made from.
 
         Raises:
             ValueError: the choice is not an action of the single trial.
@@ -212,7 +212,7 @@ class AskTell:
             action: index of an arm, or a point (d).
             feedback: one number, or d numbers for a learner that wants a gradient.
             context: the context in which the action was played; None means the context of the last ``ask``. It is required
-                once actions were asked for in several contexts before their feedback was told, see ``AskTell``.
+                once actions were asked for in several contexts before their feedback was reported, see ``AskTell``.
 
         Raises:
             ValueError: feedback that is not finite, is not one number (unless the learner wants a gradient), or that the

@@ -292,7 +292,7 @@ class Estimator:
 class AccuracyProbes:
     """Accuracy of each estimator after a round, R x len(names); ``read`` returns the numbers of a trace by name.
 
-    Each estimator has five numbers. "coverage" is the fraction of arms at which f is within three standard deviations.
+    Each estimator has five numbers. "coverage" is the fraction of arms where f is within three standard deviations.
     "sd" is the mean standard deviation on [beyond, 1]. "lowest" is the smallest variance / exact variance on [beyond, 1].
     "least" and "most" are the smallest and the largest such ratio over all arms. In addition, "effective dimension" is the
     exact sum_i n_i s2(x_i).

@@ -69,7 +69,7 @@ class Learner(Protocol):
 class Restartable(Learner, Protocol):
     """Protocol of a learner that wrappers can restart.
 
-    ``restart`` returns the state, for all R trials, at the start of an epoch of the given horizon. It may keep information from
+    ``restart`` returns the state of all R trials at the start of an epoch of the given horizon. It may keep information from
     earlier rounds. A wrapper that restarts all trials together accepts any base.
 
     A wrapper that restarts trials separately replaces the rows of the restarted trials (``trees.tree_where``). Therefore every leaf of

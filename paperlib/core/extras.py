@@ -13,7 +13,7 @@ def extra(name: str, user: str) -> Iterator[None]:
 
     Args:
         name: name of the extra.
-        user: name of the class or function that needs the packages, for the message.
+        user: name of the class or function that needs the packages; the message names it.
 
     Raises:
         ImportError: a package is not installed.

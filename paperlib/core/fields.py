@@ -53,7 +53,7 @@ def number(
     check = lambda name, x: validation.check_number(
         name, x, least, most, by_trial=by_trial, zero=zero
     )
-    # Values outside each end, for the tests of invalid values.
+    # Values outside each end; the tests of invalid values use them.
     below = (least - abs(least) / 2 - 1,) if least > -LARGEST else ()
     above = (2 * most + 1, math.inf) if most < math.inf else ()
     return _field(check, (*below, *above, math.nan, True, "1"), default, optional)

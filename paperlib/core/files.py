@@ -22,7 +22,7 @@ import numpy as np
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 LEAST = 2**18  # bytes that must be writable to a folder before a run starts
-OLD = 24 * 3600  # seconds after which a temporary file is regarded as abandoned
+OLD = 24 * 3600  # age in seconds of a temporary file that is regarded as abandoned
 
 
 def write_atomically(path: str | os.PathLike, write: Callable[[Any], None]) -> None:

@@ -19,7 +19,7 @@ class Trace:
         rounds: T', the recorded rounds, counted from 1.
         series: name -> R x T' (x k); "regret" is the cumulative regret.
         final: name -> R (x k), computed once after the last round.
-        seconds: T', cumulative run time of ``select`` and ``update`` in seconds, for all trials of a chunk together and summed over
+        seconds: T', cumulative run time of ``select`` and ``update`` in seconds: all trials of a chunk together, summed over
             chunks. ``equal`` ignores it.
         trials: the trials, in the order of the rows.
         about: learner, problem, horizon, seed, device, versions.

@@ -169,7 +169,7 @@ def unpack(
 
 
 def state_bytes(state: Any, kinds: type | tuple[type, ...] = (Tensor, Rows)) -> int:
-    """Return the size of a state in bytes, for all its trials. ``Rows``, a history of rounds, count with the rows so far.
+    """Return the size of the state of all trials in bytes. ``Rows``, a history of rounds, count with the rows so far.
 
     ``kinds``: types of the leaves that count. For example, ``Rows`` counts only histories.
     """
@@ -198,7 +198,7 @@ def normalize_trials(trials: int | Sequence[int] | np.ndarray) -> tuple[Sequence
 
 
 def select_trials(config: Any, trials: Any, total: int | None = None, name: str = "learner") -> Any:
-    """Return a configuration in which every per-trial setting is restricted to the rows of the given trials, in their order.
+    """Return a configuration with every per-trial setting restricted to the rows of the given trials, in their order.
 
     Args:
         config: learner or problem. It is returned itself if it has no per-trial settings.

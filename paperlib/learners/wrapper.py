@@ -159,7 +159,7 @@ class Scripted(Wrapper):
     Attributes:
         base: any learner that can learn from actions that it did not choose.
         actions: the learner that chooses the first actions. It receives no feedback; for example, use ``UniformArm``.
-        rounds: number of rounds in which ``actions`` chooses.
+        rounds: number of rounds where ``actions`` chooses.
 
     Raises:
         ValueError: ``base`` or ``actions`` is not a learner, or ``base`` learns only from actions that it chose.

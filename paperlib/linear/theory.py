@@ -16,7 +16,7 @@ PAPER = "Abbasi-Yadkori, Pal & Szepesvari (2011)"
 
 @statement("Theorem 2", f"{PAPER}, Theorem 2")
 def theorem_2(trace: Trace, ellipsoid: Ellipsoid) -> Check:
-    """With probability at least 1 - delta, for all t: ||theta_t - theta*||_{V_t} <= radius_t, if the noise is R-sub-Gaussian and ||theta*|| <= S.
+    """With probability at least 1 - delta: ||theta_t - theta*||_{V_t} <= radius_t for all t, if the noise is R-sub-Gaussian and ||theta*|| <= S.
 
     radius_t is ``Ellipsoid.radius``. The ellipsoid is informative from the round where it has a smaller volume, in every trial,
     than the ball ||theta*|| <= S that is known in advance.

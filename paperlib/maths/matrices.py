@@ -20,7 +20,7 @@ from ..core.linalg import can_branch_on_values
 from ..core.validation import check_finite, check_in, check_positive, check_size
 from .sets import project_scaled, project_sub_simplex, scalar_tensors
 
-# Smallest p at which Lanczos is faster than LAPACK's subset of eigenpairs.
+# Smallest p where Lanczos is faster than LAPACK's subset of eigenpairs.
 # True: eigenvalue of largest absolute value, which takes two subsets. False: least eigenvalue.
 LARGE = {True: 100, False: 500}
 

@@ -22,11 +22,11 @@ from .sets import project_scaled
 
 BIGGEST = 1e300  # largest number in C or d, so that the norm of a row is finite, too
 MOST = 20_000  # largest number of vertices; above it the oracle solves one linear program per call
-# Largest dimension in which vertices are listed. A box of 20 dimensions has 10^6 vertices, and Qhull takes a minute before they
+# Largest dimension where vertices are listed. A box of 20 dimensions has 10^6 vertices, and Qhull takes a minute before they
 # can be counted.
 LISTED = 12
 BLOCK = 1024  # number of vertices whose distances to all others are in memory at once
-NARROWEST = 1e-9  # inscribed radius below which the interior counts as empty
+NARROWEST = 1e-9  # smallest inscribed radius of a nonempty interior
 
 
 class Polytope(NamedTuple):

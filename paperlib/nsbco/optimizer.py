@@ -35,7 +35,7 @@ SETS = {"ball": Ball, "box": Box}
 WIDEST = 0.25  # largest width h, used unless the noise is known to be small
 # least and largest noise, in units of half of y_range; below the least, rounding errors dominate
 NOISES = (1e-8, 1e12)
-CROSSING = 2000  # rounds in which the maximizer is assumed to cross the domain if neither drift nor horizon is given
+CROSSING = 2000  # rounds that the maximizer is assumed to need to cross the domain if neither drift nor horizon is given
 NOISY = 2.0  # ratio of observed to declared variance above which the noise explains the restarts
 NEAR = 0.95  # fraction of the distance to the edge from which on a center counts as at the edge
 EDGE = 100  # rounds per dimension that the center is at the edge before the warning is raised
@@ -56,7 +56,7 @@ class Domain(NamedTuple):
 
 
 def _check_scale(name: str, value: Any, center: np.ndarray, scale: np.ndarray) -> None:
-    """Raise ValueError for half widths that are out of range, or too small relative to the center to tell points apart."""
+    """Raise ValueError for half widths that are out of range, or too small relative to the center to distinguish points."""
     if not ((scale >= SMALLEST) & (scale <= LARGEST)).all():
         raise_invalid(name, value, f"numbers from {SMALLEST:g} to {LARGEST:g}")
     if not (scale >= NARROWEST * abs(center)).all():
@@ -182,7 +182,7 @@ class Optimizer(shared.SequentialOptimizer):
         device: device of the learner's computations: "cuda", "cuda:N" or a ``torch.device``; None: the CPU. ``ask`` and
             ``tell`` use NumPy arrays and Python numbers on every device.
         drift: > 0, distance that the maximizer moves per round, as a fraction of the domain's radius or half side. Only
-            "track" uses it, for its gain (``tracking_gain``). None: 2 divided by the horizon, which crosses the domain once;
+            "track" uses it to set its gain (``tracking_gain``). None: 2 divided by the horizon, which crosses the domain once;
             without a horizon 0.001, which crosses it once in 2,000 rounds.
 
     Raises:

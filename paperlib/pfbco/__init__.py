@@ -19,14 +19,14 @@ from .problems.completion import MatrixCompletion
 from .problems.quadratic import QuadraticPolytope
 
 __all__ = [
-    "PFBCO",  # the paper's method, for a known horizon
+    "PFBCO",  # the paper's method with a known horizon
     "Doubling",  # wraps any learner here, so that it needs no horizon
     "practical",  # the same learner with a loss baseline and an estimated loss scale
     "BlockPFBCO",  # our addition: blocks of rounds, regret of order T^{3/4}, few oracle calls
     "FKM",  # bandit gradient descent, one projection per round
     "RegularizedLeader",  # the exact leader, which the method tracks; one projection per round
     "StochOCG",  # online conditional gradient: observes noisy gradients, not a bandit method
-    "Optimizer",  # ask and tell on your own set
+    "Optimizer",  # ask/tell on your own set
     "Task",  # the context of a round: set and bounds
     "polytope",  # {x: C x <= d}
     "oracle_set",  # a set given by a linear minimization oracle and an inscribed ball

@@ -54,7 +54,7 @@ class Optimizer(shared.SequentialOptimizer):
             the standard deviation of the observed losses, updated at the start of each epoch. Then
             losses must be within 1e150, and a standard deviation within 1e-12 of their mean counts as 0,
             which sets M = 1.
-        horizon: number of rounds for which the learning rate is set; None: epochs of 1, 2, 4, ... rounds.
+        horizon: number of rounds that the learning rate is set for; None: epochs of 1, 2, 4, ... rounds.
         baseline: subtract the mean of the earlier losses from each loss; the estimate stays unbiased.
         warm_start: start each epoch at the last iterate of the previous epoch.
         seed: random seed of the exploration directions.

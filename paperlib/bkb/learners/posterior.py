@@ -161,7 +161,7 @@ def fit_sketch(
         kappa2: largest k(x, x), R or 1.
         eigh: True for a square root of K_SS by eigenvalues, False for Cholesky.
         slots: M; None for as many as the largest dictionary needs, which reads the tensor's values.
-        rounds: upper bound on the number of pulls so far, for the slots of the pulled arms.
+        rounds: upper bound on the number of pulls so far; it decides the slots of the pulled arms.
         keep: whether to return Z and the factor of V.
         at: points to evaluate instead of the arms, R x A' x d or 1 x A' x d.
         chunk: number of points that are embedded at a time.

@@ -111,7 +111,7 @@ def _shortfall(confidence: Confidence, qbar: float, horizon: int) -> str:
 def theorem_3_1_accuracy(
     trace: Trace, confidence: Confidence, qbar: float, diagonal: Tensor
 ) -> Check:
-    """With probability 1 - delta, for all t and x: s2 / alpha <= s2~ <= alpha s2.
+    """With probability 1 - delta: s2 / alpha <= s2~ <= alpha s2 for all t and x.
 
     The check cannot fail while every pull is kept, because s2~ then equals s2. The input ``exact up to`` is the last round
     where every pull must be kept. The input ``rounds with pulls left out`` counts the recorded rounds where some pull was
@@ -123,7 +123,7 @@ def theorem_3_1_accuracy(
         qbar: the learner's oversampling; if it is below the theory's, the check has a remark.
         diagonal: k(x_i, x_i) of the arms.
     """
-    # A round in which every pull is kept cannot test the theorem, because s2~ = s2 there.
+    # A round where every pull is kept cannot test the theorem, because s2~ = s2 there.
     horizon, without = int(trace.rounds[-1]), int((trace["left out"] > 0).sum())
     exact = exact_horizon(qbar, diagonal, confidence.lam)
     return theorem_3_1_accuracy.statement.check(
@@ -170,7 +170,7 @@ def _size(
 def theorem_3_1_size(
     trace: Trace, effective: Tensor, confidence: Confidence, qbar: float, kappa2: float
 ) -> Check:
-    """With probability 1 - delta, for all t: |S_t| <= 3 (1 + kappa2 / lambda) alpha qbar d_eff(t), counted with multiplicity.
+    """With probability 1 - delta: |S_t| <= 3 (1 + kappa2 / lambda) alpha qbar d_eff(t) for all t, counted with multiplicity.
 
     Args:
         trace: with "size", R x T'.
@@ -188,7 +188,7 @@ def theorem_3_1_size(
 def theorem_3_1_tight(
     trace: Trace, effective: Tensor, confidence: Confidence, qbar: float
 ) -> Check:
-    """With probability 1 - delta, for all t: |S_t| <= 3 (alpha qbar d_eff(t) + 1), without the factor 1 + kappa2 / lambda (E13).
+    """With probability 1 - delta: |S_t| <= 3 (alpha qbar d_eff(t) + 1) for all t, without the factor 1 + kappa2 / lambda (E13).
 
     The arguments are as for ``theorem_3_1_size``. The failure probability of Proposition C.4 is added to delta.
     """
@@ -203,7 +203,7 @@ def theorem_3_1_tight(
 def theorem_3_1_expected(
     trace: Trace, effective: Tensor, confidence: Confidence, qbar: float
 ) -> Check:
-    """If every variance is accurate within alpha, for all t: E |S_t| given the past is at most alpha qbar d_eff(t - 1) + 1.
+    """If every variance is accurate within alpha: E |S_t| given the past is at most alpha qbar d_eff(t - 1) + 1 for all t.
 
     Args:
         trace: with "expected size", R x T, of every round.
@@ -245,7 +245,7 @@ def _describe(confidence: Confidence) -> dict[str, float | str]:
 def theorem_d1(
     trace: Trace, confidence: Confidence, sketched: bool = True, qbar: float | None = None
 ) -> Check:
-    """With probability 1 - 2 delta, for all t and x: |f(x) - mu_t(x)| <= beta_t sqrt(s2_t(x)); 1 - delta for the exact posterior (E12).
+    """With probability 1 - 2 delta: |f(x) - mu_t(x)| <= beta_t sqrt(s2_t(x)) for all t and x; 1 - delta for the exact posterior (E12).
 
     The theorem is proved for the rules ``corrected`` and ``online``, and for ``practical`` and ``gamma`` with the exact
     posterior. For other rules the check has a remark.
@@ -324,7 +324,7 @@ def theorem_4_1(
     kappa2: float,
     qbar: float | None = None,
 ) -> Check:
-    """With probability 1 - 2 delta, for all T: R_T <= 2 kappa F + 2 beta_T sqrt(alpha T C_lambda ln det(I + K_T / lambda)).
+    """With probability 1 - 2 delta: R_T <= 2 kappa F + 2 beta_T sqrt(alpha T C_lambda ln det(I + K_T / lambda)) for all T.
 
     Args:
         trace: with "regret" and "radius", the largest radius so far, R x T'.
@@ -344,7 +344,7 @@ def theorem_4_1(
 def certificate(
     trace: Trace, confidence: Confidence, kappa2: float, qbar: float | None = None
 ) -> Check:
-    """With probability 1 - 2 delta, for all T: R_T <= 2 kappa F + sum_t 2 beta_t sqrt(s2_t(x_{t+1})), known from the run alone.
+    """With probability 1 - 2 delta: R_T <= 2 kappa F + sum_t 2 beta_t sqrt(s2_t(x_{t+1})) for all T, known from the run alone.
 
     Args:
         trace: with "regret" and "certificate" (``probes.confidence_width``, summed), R x T'.

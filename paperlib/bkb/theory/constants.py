@@ -204,7 +204,7 @@ def informative_horizons(
 
     Args:
         gamma: an upper bound on gamma_T for every T.
-        effective: d_eff(T), for the printed bound.
+        effective: d_eff(T) of the printed bound.
         cap: largest horizon to try.
     """
     trivial = lambda T: trivial_regret(confidence, kappa2, T)

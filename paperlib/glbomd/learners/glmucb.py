@@ -33,7 +33,7 @@ class GLMUCBState(NamedTuple):
     history: History  # every round
     fit: Fit  # after ``select``: the estimate that it used; after ``update``: a prediction of the next
     design: Tensor  # R x d x d, sum x x^T
-    outside: Tensor  # R int64, rounds in which the estimate's norm exceeded S
+    outside: Tensor  # R int64, rounds where the estimate's norm exceeded S
     horizon: int  # T
     rounds: int  # t - 1
 

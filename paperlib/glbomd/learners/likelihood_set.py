@@ -6,7 +6,7 @@ Let b be the budget, L the negative log-likelihood including its ridge, L_hat it
 
 is convex and contains the maximum likelihood estimate theta_hat. The upper confidence bound UCB(x) is the maximum of
 x^T theta over C. Only the arm with the largest UCB is needed.
-An anchor is a point theta_j at which L was evaluated, with value L_j and gradient g_j. By convexity alone, every
+An anchor is a point theta_j where L was evaluated, with value L_j and gradient g_j. By convexity alone, every
 anchor bounds the UCBs of *all* arms:
 
 - from above, because C is contained in the half-space g_j^T (theta - theta_j) <= c - L_j (with a ridge: in a ball);
@@ -62,7 +62,7 @@ def argmax_parameter(values: ndarray) -> int:
 
 
 class Anchors(NamedTuple):
-    """Points at which the likelihood (without ridge) is known exactly.
+    """Points where the likelihood (without ridge) is known exactly.
 
     Slot 0 is the estimate, and the other slots form a ring buffer. Empty slots are zero.
     In a learner's state each field is a tensor with a leading dimension R; here it is the array of one trial.

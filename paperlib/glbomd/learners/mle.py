@@ -69,7 +69,7 @@ class RowHistory(NamedTuple):
 
 
 class CountHistory(NamedTuple):
-    """History as pulls and sums of rewards per arm, for an arm set that never changes.
+    """History as pulls and sums of rewards per arm. It requires an arm set that never changes.
 
     Cost and memory do not depend on n.
     """

@@ -60,7 +60,7 @@ class Setting:
     def radius(self, t: Any) -> Any:
         """Return the confidence radius beta_t of Theorem 1.
 
-        It bounds the error of theta_t in the norm of H_t, for all t >= 1 simultaneously.
+        It bounds the error of theta_t in the norm of H_t for all t >= 1 simultaneously.
 
         Args:
             t: the round about to be played, a number or an array.

@@ -92,7 +92,7 @@ def regret_bound(
     printed: bool = False,
     tight: bool = False,
 ) -> RegretBound:
-    """Return the bound of Theorem 2: with probability 1 - delta, for all T, Reg_T <= ``bound``.
+    """Return the bound of Theorem 2: with probability 1 - delta and every T, Reg_T <= ``bound``.
 
     Proof idea: Reg_T <= G1 sqrt(W) + 2 G2 with W = sum mu'(X_t^T theta*) <= T / kappa_opt + R Reg_T; solve this for
     Reg_T. The paper splits the rounds into two sets and applies the Cauchy-Schwarz inequality to each set. ``tight``
@@ -143,7 +143,7 @@ class RegretRow(NamedTuple):
 
 
 def regret_row(setting: Setting, horizon: int, kappa_opt: float, **form) -> RegretRow:
-    """Evaluate Theorem 2, and find the first horizon at which its bound is below the trivial (mu(S) - mu(-S)) T."""
+    """Evaluate Theorem 2, and find the first horizon where its bound is below the trivial (mu(S) - mu(-S)) T."""
     found = regret_bound(setting, horizon, kappa_opt, **form)
     radii = setting.radius(1), setting.radius(horizon)
     gap = trivial_regret(setting.link, setting.norm_bound, 1)
@@ -219,10 +219,10 @@ def assumption_choice(behind: np.ndarray | Tensor, setting: Setting) -> Check:
 
 @statement("Theorem 1", f"{PAPER}, Theorem 1")
 def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
-    """With probability 1 - delta, for all t: ||theta_t - theta*||_{H_t} <= beta_t.
+    """With probability 1 - delta: ||theta_t - theta*||_{H_t} <= beta_t for all t.
 
     The theorem is proved for ridges that are at least ``ridge_condition``. It is checked for any ridge, with a remark
-    if the ridge is smaller. It is informative from the first round in which the confidence set has a smaller volume
+    if the ridge is smaller. It is informative from the first round where the confidence set has a smaller volume
     than the known ball of radius S. At the earliest, this is when det H_t is as large as rewards and arms allow:
     lambda + C_mu (t - 1) / (g d) in all directions.
 
@@ -232,7 +232,7 @@ def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
         setting: the setting, with delta and the ridge.
     """
     growth = setting.max_slope / (setting.link.dispersion * setting.dim)
-    # The geometric mean of the ellipsoid's half axes, for the largest possible det H_t, is compared with S.
+    # The geometric mean of the ellipsoid's half axes is computed for the largest possible det H_t, and compared with S.
     half_axis = lambda t: float(setting.radius(t)) / math.sqrt(setting.ridge + growth * (t - 1))
     return theorem_1.statement.check(
         "for all t: ||theta_t - theta*||_{H_t} / beta_t <= 1, with probability 1 - delta",
@@ -250,7 +250,7 @@ def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
 
 @statement("Theorem 2", f"{PAPER}, Theorem 2")
 def theorem_2(trace: Trace, setting: Setting, kappa_opt: Callable[[int], float] | float) -> Check:
-    """With probability 1 - delta, for all T: Reg_T <= 2 G2 + 2 G1^2 R + 2 G1 sqrt(G1^2 R^2 + 2 G2 R + T / kappa_*).
+    """With probability 1 - delta: Reg_T <= 2 G2 + 2 G1^2 R + 2 G1 sqrt(G1^2 R^2 + 2 G2 R + T / kappa_*) for all T.
 
     G1 and G2 are computed by ``regret_bound``.
 

@@ -41,7 +41,7 @@ class BoTorchDefault(AskTellLibrary):
     Attributes:
         n_init: n >= 1, points of Phase I; your own observations count towards it.
         restarts: >= 1, starting points of the acquisition's maximization.
-        raw_samples: >= restarts, points from which these starting points are selected.
+        raw_samples: >= restarts, points that these starting points are selected from.
 
     Raises:
         ValueError: a value is out of range.

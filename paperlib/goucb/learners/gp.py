@@ -217,7 +217,7 @@ class GPOptimizeAcqf(Search):
     Attributes:
         gp: GP-UCB, GP-EI or GP-PI.
         restarts: >= 1, starting points of the acquisition's maximization.
-        raw_samples: >= restarts, points from which these starting points are selected.
+        raw_samples: >= restarts, points that these starting points are selected from.
 
     Raises:
         ValueError: a value is out of range.

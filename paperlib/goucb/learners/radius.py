@@ -18,7 +18,7 @@ from .ellipsoid import Ellipsoid
 
 
 class RadiusInputs(NamedTuple):
-    """Quantities on which a radius may depend before query t + 1 of Phase II."""
+    """Quantities that a radius may depend on before query t + 1 of Phase II."""
 
     t: int  # completed queries
     T: int  # total number of queries; 0 if unknown

@@ -86,7 +86,7 @@ def check_increasing(**sizes: float) -> None:
 def resize_factor(
     y: Tensor, reward: Tensor, gain: float, counts: tuple[Tensor, Tensor], limits: tuple[int, int]
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the factor by which a trust region's side changes after an observation, and the consecutive successes and failures, R each.
+    """Return the factor of a trust region's side after an observation, and the consecutive successes and failures, R each.
 
     Args:
         y: R x t, the values observed before.

@@ -19,7 +19,7 @@ from ...maths.gp import Matern
 from .climb import adam_ascent
 from .search import Search, check_increasing, draw_uniform, resize_factor, unit_of_evaluations
 
-PERTURBED = 20  # average number of coordinates in which a candidate differs from the center
+PERTURBED = 20  # average number of coordinates where a candidate differs from the center
 # Ranges and jitter are absolute, because points are in the unit cube and observed values are
 # standardized.
 LENGTHSCALE = 0.005, 2.0, 0.5  # lower end, upper end, initial value

@@ -144,7 +144,7 @@ class Teacher(Objective):
     Attributes:
         hidden: number of hidden units.
         gain: > 0, scale of the first layer, which sets the steepness of the units.
-        active: number of leading coordinates on which f depends; None: all. The same number gives the same function for any ``dim``.
+        active: number of leading coordinates that f depends on; None: all. The same number gives the same function for any ``dim``.
         starts: >= 1, starting points of the ascent.
         steps: >= 1, Adam steps of the ascent.
 
@@ -175,7 +175,7 @@ class Teacher(Objective):
 
     @property
     def inputs(self) -> int:
-        """Number of coordinates on which f depends."""
+        """Number of coordinates that f depends on."""
         return self.dim if self.active is None else self.active
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> BoxInstance:

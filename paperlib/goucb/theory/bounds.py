@@ -73,7 +73,7 @@ def assumption_3_2(model: TwoLayerNet, w: Tensor, x: Tensor, c: Constants) -> Ch
         model: the network.
         w: parameters in W, N x dw.
         x: points, M x d.
-        c: constants, of which F, C_g and C_h are checked.
+        c: constants; F, C_g and C_h are checked.
     """
     x = x.unsqueeze(0).expand(len(w), -1, -1)
     slope = model.gradient(model.features(w, x)).square().sum(2).sqrt()

@@ -180,7 +180,7 @@ def start_bound(c: Constants, n: float) -> float:
     near = 2 * B / c.growth
     if c.tau is None:
         return near
-    # The distance r0 at which the two branches of the growth condition are equal.
+    # The distance r0 where the two branches of the growth condition are equal.
     switch = (c.tau / c.growth) ** (1 / (2 - c.gamma))
     if B < c.growth / 2 * switch**2:
         return near
@@ -306,10 +306,10 @@ def regret_informs_from(c: Constants) -> int | None:
 
 
 def risk_informs_from(c: Constants) -> int | None:
-    """Return the first n at which B_L is below 4 F^2."""
+    """Return the first n where B_L is below 4 F^2."""
     return informative_from(lambda n: risk_bound(c, n), lambda n: trivial_risk(c), CAP)
 
 
 def start_informs_from(c: Constants) -> int | None:
-    """Return the first n at which B_0^2 is below the squared diameter of W."""
+    """Return the first n where B_0^2 is below the squared diameter of W."""
     return informative_from(lambda n: start_bound(c, n), lambda n: c.diameter2, CAP)

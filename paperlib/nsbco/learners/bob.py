@@ -32,7 +32,7 @@ class BOBState(NamedTuple):
     base: Any
     weights: Tensor  # R x J, log-weights of the lengths in EXP3
     arm: Tensor  # R int64, index of the batch length of this block
-    chance: Tensor  # R, probability with which it was drawn
+    chance: Tensor  # R, probability of its draw
     heard: Tensor  # R, sum of y in this block
     rounds: int  # observed rounds
     horizon: int

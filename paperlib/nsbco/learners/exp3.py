@@ -1,7 +1,7 @@
 """EXP3-IX: exponential weights with implicit exploration, on finitely many arms.
 
 Source: Neu (2015), "Explore no more: improved high-probability regret bounds for non-stochastic bandits", EXP3-IX with
-learning rates that need no horizon. Here it is an example of the policies to which Lemma 4.1 applies.
+learning rates that need no horizon. Here it is an example of a policy of Lemma 4.1.
 Letters: R trials, K arms.
 """
 

@@ -40,7 +40,7 @@ def batch_length(
         variation: V_T, R or 1.
         horizon: T.
         kappa: ratio of the assumed to the true V_T, a number or R.
-        needs: name of the caller, for the error message.
+        needs: name of the caller in the error message.
 
     Raises:
         ValueError: no horizon.

@@ -28,7 +28,7 @@ class Path(ABC):
     values = (VALUE, VALUE)  # least and largest b_t
 
     def begin(self, seeds: list[int], horizon: int, dim: int, reach: float, vary: Callable) -> Any:
-        """Return the data from which ``theta`` is computed: arrays with one row per seed, or with 1 row.
+        """Return the data that ``theta`` is computed from: arrays with one row per seed, or with 1 row.
 
         Args:
             seeds: seeds of the trials.

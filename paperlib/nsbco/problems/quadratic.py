@@ -43,7 +43,7 @@ class DriftInstance(NamedTuple):
     """Problem instance: the task, which is known to the learner, and the drift, which is not."""
 
     task: Task
-    path: np.ndarray  # R or 1 x ..., data from which the centers are computed
+    path: np.ndarray  # R or 1 x ..., data that the centers are computed from
     curvature: Tensor  # d, the diagonal of H
     horizon: int
     # Cache of theta and b for a block of rounds, computed in its first round. Computed in each round, they would cost as much as a
@@ -154,7 +154,7 @@ class QuadraticDrift:
         return DriftInstance(task, part, H, horizon, SimpleNamespace(block=-1))
 
     def part(self, seeds: list[int], horizon: int) -> np.ndarray:
-        """Return the data from which the centers are computed, one row per seed, or 1 row if the trials share the path."""
+        """Return the data that the centers are computed from, one row per seed, or 1 row if the trials share the path."""
         vary = lambda part: float(self.variation(part, horizon)[0])
         return self.path.begin(seeds, horizon, self.dim, 1 - self.margin, vary)
 

@@ -23,7 +23,7 @@ PAPER = "Wang (2025)"
 ROUNDING = 1e-9
 
 GUARD = 1e-9  # tolerance for the rounding error of a number that is rounded up
-GRID = 400  # number of rounds at which the numeric version is computed
+GRID = 400  # number of rounds of the numeric version
 LARGEST = 300.0  # largest ln T of a search for a first horizon
 TRIVIAL = 2.0  # largest difference of two numbers in [-1, 1]
 # Power of lambda in C_1. Wei & Luo's bound, with lambda Delta in place of Delta, gives lambda^{1/3} because V enters as V^{1/3} (E10).

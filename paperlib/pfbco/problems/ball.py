@@ -1,4 +1,4 @@
-"""Losses on the unit ball with a known minimizer, on which we test the regret theorems.
+"""Losses on the unit ball with a known minimizer, used to test the regret theorems.
 
 These problems are our addition; the paper has no such experiment. Each trial has one loss, the same in all rounds, drawn from
 its streams (purpose "problem"). Therefore ``gap`` is the regret of the round.

@@ -160,7 +160,7 @@ def _monomials(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _bounds(G: Tensor, w: Tensor, table: Tensor, i: Tensor, j: Tensor) -> Tensor:
-    """Return bounds on |f_t| and on ||G_t^T G_t x + w_t|| over the polytope, for all t, from the vertices of ``table``: 2.
+    """Return bounds on |f_t| and on ||G_t^T G_t x + w_t|| over the polytope and all t, computed from the vertices of ``table``: 2.
 
     f_t and the gradient's norm are convex, so their maxima are at vertices. f_t is bounded from below by <w_t, x>, which is linear.
     Both f_t and the squared norm are quadratic in x, so each takes one product with the table.

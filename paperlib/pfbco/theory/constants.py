@@ -1,4 +1,4 @@
-"""Constants of the analysis: coefficients of the regret bounds, and the horizons from which the bounds are informative.
+"""Constants of the analysis: coefficients of the regret bounds, and the first horizons where the bounds are informative.
 
 If a printed constant differs from the one that its proof gives, this module has both and names the erratum.
 Source: Chen, Zhang & Karbasi (2019), Theorems 1 and 2 with their proofs.
@@ -173,7 +173,7 @@ def block_bound(s: Setting, horizon):
     return rate * horizon**0.75 + D * G**2 / (math.sqrt(2) * Q) * longer * horizon**0.25
 
 
-# Horizons from which a bound is informative -----------------------------------------------------------------
+# Horizons where a bound is informative --------------------------------------------------------------------
 
 
 Bound = Callable[[Setting, Any], Any]  # maps a setting and a horizon to a bound
@@ -185,5 +185,5 @@ def vacuity_ratio(bound: Bound, s: Setting, horizon: int) -> float:
 
 
 def first_informative(bound: Bound, s: Setting) -> int | None:
-    """Return the first horizon at which a bound is below 2 M T in every trial; None if there is none up to ``CAP``."""
+    """Return the first horizon where a bound is below 2 M T in every trial; None if there is none up to ``CAP``."""
     return informative_from(lambda T: vacuity_ratio(bound, s, T), lambda T: 1.0, CAP)
