@@ -166,14 +166,14 @@ def test_a_caveat_in_words():
         "PF, sham": trace(1.25 * ours),
         "StochOCG": trace(ours, noise=np.full((5, 4), 2.0)),
     }
-    said = "PF's sham control ends within {} % of it; PF's estimates are {} times as long as StochOCG's noise"
+    said = "the final loss of PF's sham control is within {} % of PF's, and the norm of PF's estimates is {} times the norm of StochOCG's noise"
     assert caveat(traces) == said.format("20.0", "3.00")
     near = traces | {"PF, sham": traces["PF"], "StochOCG": trace(ours, noise=np.full((5, 4), 1.5))}
     assert caveat(near) == said.format("0", "4.00") and caveat(near, traces) == said.format(
         "20.0", "3.00 to 4.00"
     )
     of_gain = caveat(traces, gain=average(traces["PF"]))
-    assert "ends away from it by 25.0 % of all there is to gain;" in of_gain
+    assert "differs from PF's by 25.0 % of the largest possible gain," in of_gain
 
 
 def test_noise_ratio():

@@ -148,11 +148,11 @@ def caveat(*tables: dict[str, Trace], gain: np.ndarray | None = None) -> str:
     times = " to ".join(dict.fromkeys(map(format_number, (min(longer), max(longer)))))
     apart = f"{format_number(100 * max(away))} %"
     near = (
-        f"within {apart} of it"
+        f"is within {apart} of PF's"
         if gain is None
-        else f"away from it by {apart} of all there is to gain"
+        else f"differs from PF's by {apart} of the largest possible gain"
     )
-    return f"PF's sham control ends {near}; PF's estimates are {times} times as long as StochOCG's noise"
+    return f"the final loss of PF's sham control {near}, and the norm of PF's estimates is {times} times the norm of StochOCG's noise"
 
 
 def mean_norms(found: dict[str, Trace]) -> tuple[float, float]:
