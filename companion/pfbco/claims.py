@@ -143,7 +143,12 @@ CLAIMS = [
         QUADRATIC,
     ),
     _order(
-        "C2a", "Figure 1b", "FKM has the highest average loss of the four methods on the portfolios of Figure 1b (c = 0.1, our choice)", FKM_MOST, PORTFOLIO, BOTH
+        "C2a",
+        "Figure 1b",
+        "FKM has the highest average loss of the four methods on the portfolios of Figure 1b (c = 0.1, our choice)",
+        FKM_MOST,
+        PORTFOLIO,
+        BOTH,
     ),
     _order(
         "C2a.small",
@@ -154,7 +159,14 @@ CLAIMS = [
         BOTH,
         at="",
     ),
-    _order("C2b", "Figure 1b", "PF has the lowest average loss of the four methods on the portfolios of Figure 1b (c = 0.1, our choice)", PF_LEAST, PORTFOLIO, BOTH),
+    _order(
+        "C2b",
+        "Figure 1b",
+        "PF has the lowest average loss of the four methods on the portfolios of Figure 1b (c = 0.1, our choice)",
+        PF_LEAST,
+        PORTFOLIO,
+        BOTH,
+    ),
     *[
         _order(
             f"C3a.{key}",
@@ -181,7 +193,12 @@ CLAIMS = [
         f"last / largest value of the mean curve from round 1 on, {BOOT}",
         QUADRATIC,
     ),
-    _at_one("C1b", "StochOCG's final average loss divided by PF's (quadratic losses, Figure 1a, T = 4095)", RATIO, QUADRATIC),
+    _at_one(
+        "C1b",
+        "StochOCG's final average loss divided by PF's (quadratic losses, Figure 1a, T = 4095)",
+        RATIO,
+        QUADRATIC,
+    ),
     *[
         _at_one(
             f"C3a.{key}",
@@ -253,7 +270,11 @@ CLAIMS = [
         for panel in "abc"
         for key, source, what in (
             ("", "Figure 1d", "including the time to compute StochOCG's gradient and PF's loss"),
-            (".alone", "ours, Figure 1d", "excluding the time to compute StochOCG's gradient and PF's loss"),
+            (
+                ".alone",
+                "ours, Figure 1d",
+                "excluding the time to compute StochOCG's gradient and PF's loss",
+            ),
         )
     ],
     *[

@@ -206,7 +206,10 @@ def e13() -> dict[str, float]:
 def e14() -> dict[str, float]:
     """Return the weekday of 2013-02-18: it is the third Monday of February, Washington's Birthday, a holiday of American exchanges."""
     day = datetime.date(2013, 2, 18)
-    return {"weekday, Monday = 1": day.isoweekday(), "number within the month": (day.day - 1) // 7 + 1}
+    return {
+        "weekday, Monday = 1": day.isoweekday(),
+        "number within the month": (day.day - 1) // 7 + 1,
+    }
 
 
 def e15() -> dict[str, float]:

@@ -181,4 +181,6 @@ def test_range_of_matrix_completion():
     mean = (((X - 18 * torch.eye(20, **F64)) ** 2).sum((1, 2)) + 18 * 20 * 21) / 4
     assert found["least"] - 1e-9 <= float(mean.min()) and float(mean.max()) <= found["largest"]
     N = rng.normal(size=(2000, 18, 20))
-    assert (N**2).sum((1, 2)).mean() == pytest.approx(found["mean nuclear norm of the data"], rel=0.01)
+    assert (N**2).sum((1, 2)).mean() == pytest.approx(
+        found["mean nuclear norm of the data"], rel=0.01
+    )

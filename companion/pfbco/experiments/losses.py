@@ -96,7 +96,7 @@ def relative_difference(
         raise ValueError(f"a, b: {len(a)} and {len(b)} trials; allowed: the same number")
     found, base = stats.paired_difference(a, b), float((b if gain is None else gain).mean())
     estimate, *ends = (x / base for x in found[:3])
-    of = "relative mean difference" if gain is None else "mean difference over the gain"
+    of = "relative mean difference" if gain is None else "mean difference relative to the gain"
     words = f"{of}, 95 % t-interval over paired trials"
     return stats.Interval(estimate, *sorted(ends), len(a), words)
 
