@@ -35,13 +35,16 @@ claims that hold would not hold (``C1a.final``, ``C1b``, ``C3a.printed``, ``C3a.
 claims ``*.c1`` report the results at c = 1.
 
 A claim is a sentence of the paper, tested as stated. If a threshold, a setting or a curve is our choice, the source adds "by our
-criterion"; a claim that is not in the paper has a source that begins with "ours". Every claim of Figure 1 is about average losses after the last round at
-c = 0.1, and all learners observe the same losses in each trial. Wilcoxon's one-sided test at 0.005 is the two-sided test at 0.01
-with its sign. Holm's correction is over the comparisons of one claim and not over all claims. Each claim is a sentence with its own
-error probability, and its verdict must not depend on the other claims. ``C8`` is a paired test too, because the learners observe the
-same losses, and these vary more between trials than the learners differ. ``C5`` and the judged claims of ``C4`` compare means, because
-their sum is the run time of a run, and because means have an interval. The reported claims of ``C4`` compare medians, which are robust
-to single pauses of the machine.
+criterion" or the sentence adds "our choice". A claim that is not in the paper has a source that begins with "ours".
+
+Every claim of Figure 1 is about average losses after the last round at c = 0.1, and all learners observe the same losses in each
+trial. Wilcoxon's one-sided test at 0.005 is the two-sided test at 0.01 with its sign. Holm's correction is over the comparisons of
+one claim and not over all claims, because each claim is a sentence with its own error probability, and its verdict must not depend on
+the other claims. ``C8`` is a paired test too, because the learners observe the same losses, and these vary more between trials than
+the learners differ.
+
+``C5`` and the judged claims of ``C4`` compare mean run times, because their sum is the run time of a run, and because means have an
+interval. The reported claims of ``C4`` compare medians, which are robust to single pauses of the machine.
 """
 
 from ..verdicts import Claim, Finding
