@@ -284,7 +284,7 @@ CLAIMS = [
         Claim(
             f"pfbco.C6.{panel}",
             f"{TEXT}, by our criterion",
-            f"The curves rise at first: the average losses of all four methods are larger after {late} rounds than after {early} (Figure 1{panel}; c = 0.1, our choice)",
+            f"The curves rise at first, in our reading: the average losses of all four methods are larger after {late} rounds than after {early} (Figure 1{panel}; c = 0.1, our choice)",
             "all parts",
             "parts",
             parts=tuple(f"pfbco.C6.{panel}.{key}" for key in CURVES),
