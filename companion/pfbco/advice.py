@@ -14,7 +14,7 @@ DIMS = (1, 2, 5, 10)
 
 
 def advice(claims: Mapping[str, dict]) -> str:
-    """Return two paragraphs of Markdown. ``claims``: those of the paper profile by id; a claim without a statistic is skipped."""
+    """Return two paragraphs of Markdown. ``claims``: claims of the paper profile by id; a claim without a statistic is skipped."""
     return f"{_when_not(claims)}\n\n{_from_where()}"
 
 
@@ -28,13 +28,13 @@ def _when_not(claims: Mapping[str, dict]) -> str:
     costs = [known[f"C4.{name}"] for name in PANELS if f"C4.{name}" in known]
     if costs:
         words.append(
-            f"With a projection made for the set, a round of FKM takes {min(costs):.2g} to {max(costs):.2g} times PF's (C4.a)."
+            f"With a projection specialized to the set, FKM's run time per round is {min(costs):.2g} to {max(costs):.2g} times PF's (C4.a)."
         )
     if claims.get("pfbco.C1c", {}).get("verdict") == "holds":
         highest = claims.get("pfbco.C2a", {}).get("verdict") == "holds"
         words.append(
-            "FKM's loss is the lowest of Figure 1a (C1c)"
-            + (", and the highest of Figure 1b (C2a)." if highest else ".")
+            "FKM has the lowest loss in Figure 1a (C1c)"
+            + (", and the highest in Figure 1b (C2a)." if highest else ".")
         )
     shams = [abs(known[f"N1.{name}"]) for name in PANELS if f"N1.{name}" in known]
     if len(shams) == len(PANELS):
@@ -45,8 +45,8 @@ def _when_not(claims: Mapping[str, dict]) -> str:
     if {"N4.center", "N4.fkm", "N2.center"} <= known.keys():
         words.append(
             "With practical constants and a warm start PF learns, but late. On the quadratic problem its average loss over 4095 rounds is "
-            f"{known['N4.center']:.2f} times that of staying at the start, and {known['N4.fkm']:.2f} times FKM's (N4.center). Over "
-            f"the last quarter of 16383 rounds it is {known['N2.center']:.2f} times the former (N2.center)."
+            f"{known['N4.center']:.2f} times the loss of staying at the start, and {known['N4.fkm']:.2f} times FKM's (N4.center). Over "
+            f"the last quarter of 16383 rounds it is {known['N2.center']:.2f} times the loss of staying at the start (N2.center)."
         )
     return " ".join(words)
 

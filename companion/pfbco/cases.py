@@ -15,9 +15,9 @@ from .problems.portfolio import Portfolio
 
 # Cases that the benchmark leaves out, with the reason.
 UNMEASURED = {
-    f"{name}, one epoch": "the anytime form is measured in its place"
+    f"{name}, one epoch": "the anytime form is measured instead"
     for name in ("PF", "FKM", "StochOCG", "Leader", "Block")
-} | {"PF, remembering": "PF, which also sums up its centers"}
+} | {"PF, remembering": "PF is measured, which differs only in not storing a sum of its centers"}
 
 _ball, _bowl = BallLinear(3), BallQuadratic(3)
 _shared = {

@@ -1,4 +1,4 @@
-"""Claims of Chen, Zhang & Karbasi (2019) about their results, and our own, declared before any run except as listed here.
+"""Claims of Chen, Zhang & Karbasi (2019) about their results, and our own, declared before any run, with the exceptions listed here.
 
 Changes after the quick profile had run, and before the paper profile:
 
@@ -7,12 +7,13 @@ Changes after the quick profile had run, and before the paper profile:
 
 Changes after the paper profile had run, with its verdicts known:
 
-- ``C5`` includes the time in which the problem computes the feedback, as the paper's sentence does. The old version is ``C5.*.alone``.
-- ``C6`` is about all four curves. Before, it was about PF's curve only; then ``C6.a`` held, and ``C6.b`` and ``C6.c`` failed.
+- ``C5`` includes the time in which the problem computes the feedback, as the sentence in the paper does. The old version is
+  ``C5.*.alone``.
+- ``C6`` is about all four curves. Before, it was about PF's curve only. With that version ``C6.a`` held, and ``C6.b`` and ``C6.c`` failed.
 - ``C7.n*`` are reported, not judged, because FKM, of order T^(3/4), has slopes in [0.78, 0.9] too.
 - ``C7.order`` was added. Its horizon was chosen after an inspection of slopes in a simulation outside the package. Therefore it is
   reported, not judged.
-- ``C8.b`` and ``C8.c`` are marked as ours.
+- ``C8.b`` and ``C8.c`` are marked as our additions, because the paper states ``C8`` for panel a only.
 - ``N4`` was added.
 
 Changes after a second comparison of the claims with the paper, with these verdicts known too:
@@ -25,7 +26,7 @@ Changes after a second comparison of the claims with the paper, with these verdi
   threshold of 1 leaves no choice. The known ratios of medians were 0.94, 1.41 and 0.90 in panels a, b and c with specialized
   projections, with similar ratios of means. With generic solvers they were 4.6, 6.7 and 71; in a and b PF's linear programs used
   a solver too.
-- ``C10`` and ``C11``, sentences of the paper without a claim until then, and ``*.c1`` were added, and are reported.
+- ``C10``, ``C11`` and ``*.c1`` were added, and are reported. ``C10`` and ``C11`` are sentences of the paper that had no claim before.
 
 No other threshold was changed, and none of these changes reversed a verdict.
 
@@ -33,14 +34,17 @@ The paper does not give c. We chose c = 0.1 after prototypes at 0.1 and 1, becau
 claims that hold would not hold (``C1a.final``, ``C1b``, ``C3a.printed``, ``C3a.psd``), and one that fails would hold (``C9.a``). The
 claims ``*.c1`` report the results at c = 1.
 
-A claim is a sentence of the paper, tested as stated. If a threshold, a setting or a curve is our choice, the source says so; a
-claim that is not in the paper has the source "ours". Every claim of Figure 1 is about average losses after the last round at
-c = 0.1, and all learners observe the same losses in each trial. Wilcoxon's one-sided test at 0.005 is the two-sided test at 0.01
-with its sign. Holm's correction is over the comparisons of one claim and not over all claims. Each claim is a sentence with its own
-error probability, and its verdict must not depend on the other claims. ``C8`` is a paired test too, because the learners observe the
-same losses, and these vary more between trials than the learners differ. ``C5`` and the judged claims of ``C4`` compare means, because
-their sum is the run time of a run, and because means have an interval. The reported claims of ``C4`` compare medians, which are robust
-to single pauses of the machine.
+A claim is a sentence of the paper, tested as stated. If a threshold, a setting or a curve is our choice, the source adds "by our
+criterion" or the sentence adds "our choice". A claim that is not in the paper has a source that begins with "ours".
+
+Every claim of Figure 1 is about average losses after the last round at c = 0.1, and all learners observe the same losses in each
+trial. Wilcoxon's one-sided test at 0.005 is the two-sided test at 0.01 with its sign. Holm's correction is over the comparisons of
+one claim and not over all claims, because each claim is a sentence with its own error probability, and its verdict must not depend on
+the other claims. ``C8`` is a paired test too, because the learners observe the same losses, and these vary more between trials than
+the learners differ.
+
+``C5`` and the judged claims of ``C4`` compare mean run times, because their sum is the run time of a run, and because means have an
+interval. The reported claims of ``C4`` compare medians, which are robust to single pauses of the machine.
 """
 
 from ..verdicts import Claim, Finding
@@ -50,23 +54,23 @@ QUADRATIC, PORTFOLIO, COMPLETION, TIME, THEORY = (
     for name in ("1_quadratic", "2_portfolio", "3_matrix_completion", "4_time", "5_theory")
 )
 LEVEL = 0.005
-BOOT = "95 % bootstrap over trials"
-PAIRED = "one-sided Wilcoxon signed-rank over paired trials, Holm over the claim's comparisons"
+BOOT = "95 % bootstrap interval over trials"
+PAIRED = "one-sided Wilcoxon signed-rank test over paired trials, Holm-corrected over the claim's comparisons"
 RATIO = f"ratio of mean final average losses, {BOOT}"
-BOTH = "; on both price tables, else inconclusive"
-AT = "; c = .1, ours, taken because most statements reproduce there"
-TEXT, TIMES = "text on the experiments", "text on execution time"
+BOTH = "; on both price tables, inconclusive if they disagree"
+AT = "; at c = 0.1, which we chose because most of the paper's statements reproduce there"
+TEXT, TIMES = "Section 4, experiments", "Section 4, execution time"
 FKM_MOST = "FKM minus PF, Unregularized and StochOCG"
 PF_LEAST = "FKM, Unregularized and StochOCG minus PF"
 PANELS = {"a": (QUADRATIC, ""), "b": (PORTFOLIO, BOTH), "c": (COMPLETION, "")}
 ORACLES = {
-    "printed": ("Figure 1c", "the oracle as printed"),
-    "exact": ("ours, Figure 1c corrected", "the exact oracle"),
-    "psd": ("ours, Figure 1c corrected", "the spectrahedron"),
+    "printed": ("Figure 1c", "linear oracle as printed in the paper"),
+    "exact": ("ours, Figure 1c corrected", "exact linear oracle of the nuclear-norm ball"),
+    "psd": ("ours, Figure 1c corrected", "positive semidefinite matrices with trace at most 18"),
 }
 FASTER = {
-    "specialized": "with oracles and projections made for the set",
-    "solver": "with generic solvers for projections, and for the linear programs of a and b too",
+    "specialized": "with linear oracles and projections specialized to the set",
+    "solver": "with generic solvers for FKM's projections and, for quadratic losses and portfolios, for PF's linear programs",
 }
 # The curves of Figure 1.
 CURVES = {"pf": "PF", "fkm": "FKM", "unregularized": "Unregularized", "stochocg": "StochOCG"}
@@ -93,33 +97,33 @@ CLAIMS = [
     Claim(
         "pfbco.C1a",
         "Figure 1a",
-        "PF's average loss declines with t (c = .1, ours)",
+        "PF's average loss on the quadratic losses of Figure 1a declines with the number of rounds (c = 0.1, our choice)",
         "all parts",
         "parts",
         parts=("pfbco.C1a.final", "pfbco.C1a.epochs"),
     ),
     Claim(
         "pfbco.C1a.final",
-        "Figure 1a, in our test",
-        "PF's average loss declines: it ends below .8 of its largest value (c = .1, ours; at c = 1 C1a.final.c1)",
-        f"last / largest of the mean curve from round 1 on, {BOOT}{AT}",
+        "Figure 1a, by our criterion",
+        "PF's average loss on the quadratic losses of Figure 1a declines: after the last round it is below 0.8 of its largest value (c = 0.1, our choice; C1a.final.c1 reports c = 1)",
+        f"last / largest value of the mean curve from round 1 on, {BOOT}{AT}",
         "below",
         0.8,
         QUADRATIC,
     ),
     Claim(
         "pfbco.C1a.epochs",
-        "Figure 1a, in our test",
-        "PF's average loss declines: its mean loss in the last epoch is below that in the one before, in at least 90 % of trials (c = .1, ours)",
-        f"share of trials, exact{AT}",
+        "Figure 1a, by our criterion",
+        "PF's average loss on the quadratic losses of Figure 1a declines: in at least 90 % of trials its mean loss in the last epoch is below its mean loss in the epoch before (c = 0.1, our choice)",
+        f"fraction of trials, exact{AT}",
         "above",
         0.9,
         QUADRATIC,
     ),
     Claim(
         "pfbco.C1b",
-        "Figure 1a, in our test",
-        "StochOCG performs similarly to PF: within 15 % (at T = 4095 only, above it before and below it later; c = .1, ours, at c = 1 C1b.c1; how unequal is what the two hear, C9.a says)",
+        "Figure 1a, by our criterion",
+        "StochOCG performs similarly to PF on the quadratic losses of Figure 1a: its final average loss is within 15 % of PF's (at T = 4095 only: it is higher before and lower later; c = 0.1, our choice; C1b.c1 reports c = 1, and C9.a the different noise of the two feedbacks)",
         f"{RATIO}, StochOCG / PF{AT}",
         "within",
         (0.85, 1.15),
@@ -128,37 +132,49 @@ CLAIMS = [
     _order(
         "C1c",
         "Figure 1a",
-        "FKM has the lowest loss (c = .1, ours)",
+        "FKM has the lowest average loss of the four methods on the quadratic losses of Figure 1a (c = 0.1, our choice)",
         "PF, Unregularized and StochOCG minus FKM",
         QUADRATIC,
     ),
     Claim(
         "pfbco.C1d",
-        "Figure 1a, in our test",
-        "Unregularized's loss is linear in the rounds, or grows faster: its average does not decline (c = .1, ours)",
-        f"average loss after T / after T / 16 rounds, 1 where the loss is linear, {BOOT}{AT}",
+        "Figure 1a, by our criterion",
+        "The summed loss of Unregularized, PF without its regularizer, grows linearly with the number of rounds or faster on the quadratic losses of Figure 1a: its average loss does not decline (c = 0.1, our choice)",
+        f"average loss after T rounds / average loss after T / 16 rounds, 1 for a loss linear in the rounds, {BOOT}{AT}",
         "above",
         0.9,
         QUADRATIC,
     ),
     _order(
-        "C2a", "Figure 1b", "FKM has the highest loss (c = .1, ours)", FKM_MOST, PORTFOLIO, BOTH
+        "C2a",
+        "Figure 1b",
+        "FKM has the highest average loss of the four methods on the portfolios of Figure 1b (c = 0.1, our choice)",
+        FKM_MOST,
+        PORTFOLIO,
+        BOTH,
     ),
     _order(
         "C2a.small",
         "ours, Figure 1b",
-        "FKM has the highest loss also at c = 1 with M = 1",
+        "FKM has the highest average loss of the four methods on the portfolios of Figure 1b also at c = 1 with M = 1 in the learning rates",
         FKM_MOST,
         PORTFOLIO,
         BOTH,
         at="",
     ),
-    _order("C2b", "Figure 1b", "PF has the lowest loss (c = .1, ours)", PF_LEAST, PORTFOLIO, BOTH),
+    _order(
+        "C2b",
+        "Figure 1b",
+        "PF has the lowest average loss of the four methods on the portfolios of Figure 1b (c = 0.1, our choice)",
+        PF_LEAST,
+        PORTFOLIO,
+        BOTH,
+    ),
     *[
         _order(
             f"C3a.{key}",
             source,
-            f"PF has the lowest loss ({where}; c = .1, ours{'' if key == 'exact' else f', at c = 1 C3a.{key}.c1'})",
+            f"PF has the lowest average loss of the four methods in matrix completion ({where}; c = 0.1, our choice{'' if key == 'exact' else f'; C3a.{key}.c1 reports c = 1'})",
             PF_LEAST,
             COMPLETION,
         )
@@ -168,7 +184,7 @@ CLAIMS = [
         _order(
             f"C3b.{key}",
             source,
-            f"FKM has the highest loss ({where}; c = .1, ours)",
+            f"FKM has the highest average loss of the four methods in matrix completion ({where}; c = 0.1, our choice)",
             FKM_MOST,
             COMPLETION,
         )
@@ -176,15 +192,20 @@ CLAIMS = [
     ],
     _at_one(
         "C1a.final",
-        "PF's average loss at the end over its largest value",
-        f"last / largest of the mean curve from round 1 on, {BOOT}",
+        "PF's final average loss divided by its largest value (quadratic losses, Figure 1a)",
+        f"last / largest value of the mean curve from round 1 on, {BOOT}",
         QUADRATIC,
     ),
-    _at_one("C1b", "StochOCG's average loss over PF's (T = 4095)", RATIO, QUADRATIC),
+    _at_one(
+        "C1b",
+        "StochOCG's final average loss divided by PF's (quadratic losses, Figure 1a, T = 4095)",
+        RATIO,
+        QUADRATIC,
+    ),
     *[
         _at_one(
             f"C3a.{key}",
-            f"PF has the lowest loss ({ORACLES[key][1]})",
+            f"PF has the lowest average loss of the four methods in matrix completion ({ORACLES[key][1]})",
             f"{PF_LEAST}: {PAIRED}",
             COMPLETION,
         )
@@ -194,8 +215,8 @@ CLAIMS = [
         Claim(
             f"pfbco.C4.{panel}",
             "Figure 1d",
-            f"FKM takes about {times} times as long as PF (panel {panel})",
-            "FKM / PF: ratio of median seconds a round, one trial, specialized oracles",
+            f"FKM's run time is about {times} times PF's on the problem of Figure 1{panel}",
+            "FKM / PF: ratio of median run times per round, one trial, specialized oracles and projections",
             "reported",
             notebook=TIME,
         )
@@ -204,8 +225,8 @@ CLAIMS = [
     *[
         Claim(
             f"pfbco.C4.{key}",
-            f"{TIMES}, in our test",
-            f"PF runs faster than FKM on all three problems, {how}",
+            f"{TIMES}, by our criterion",
+            f"PF runs faster than FKM on all three problems of Figure 1, {how}",
             "all parts",
             "parts",
             parts=tuple(f"pfbco.C4.{key}.{panel}" for panel in "abc"),
@@ -215,9 +236,9 @@ CLAIMS = [
     *[
         Claim(
             f"pfbco.C4.{key}.{panel}",
-            f"{TIMES}, in our test",
-            f"PF runs faster than FKM (panel {panel}), {how}",
-            "FKM / PF: ratio of mean seconds a round, one trial, 95 % bootstrap over repetitions",
+            f"{TIMES}, by our criterion",
+            f"PF runs faster than FKM on the problem of Figure 1{panel}, {how}",
+            "FKM / PF: ratio of mean run times per round, one trial, 95 % bootstrap interval over repetitions",
             "above",
             1.0,
             TIME,
@@ -228,38 +249,42 @@ CLAIMS = [
     *[
         Claim(
             f"pfbco.C10.{key}",
-            "text on matrix completion",
-            f"on matrices projecting is far dearer than minimizing a linear function, {how} (size 20, the oracle as printed)",
-            "seconds of a projection / of a call of the linear oracle, medians over single calls",
+            "Section 4, matrix completion",
+            f"On matrices, projecting is far more expensive than minimizing a linear function: {how} (size 20, linear oracle as printed)",
+            "run time of one projection / run time of one call of the linear oracle, medians over single calls",
             "reported",
             notebook=TIME,
         )
         for key, how in (
-            ("specialized", "by all eigenvalues"),
-            ("solver", "by a generic solver, beside the same oracle"),
+            ("specialized", "projection by a full eigendecomposition"),
+            ("solver", "projection by a generic solver, compared with the same oracle"),
         )
     ],
     *[
         Claim(
             f"pfbco.C5.{panel}{key}",
             source,
-            f"StochOCG is slower than PF (panel {panel}), {what}",
-            "StochOCG / PF: ratio of mean seconds a round, one trial, specialized oracles, 95 % bootstrap over repetitions",
+            f"StochOCG is slower than PF on the problem of Figure 1{panel}, {what}",
+            "StochOCG / PF: ratio of mean run times per round, one trial, specialized oracles, 95 % bootstrap interval over repetitions",
             "above",
             1.0,
             TIME,
         )
         for panel in "abc"
         for key, source, what in (
-            ("", "Figure 1d", "with the time in which its gradient, and PF's loss, is computed"),
-            (".alone", "ours, Figure 1d", "without that time"),
+            ("", "Figure 1d", "including the time to compute StochOCG's gradient and PF's loss"),
+            (
+                ".alone",
+                "ours, Figure 1d",
+                "excluding the time to compute StochOCG's gradient and PF's loss",
+            ),
         )
     ],
     *[
         Claim(
             f"pfbco.C6.{panel}",
-            f"{TEXT}, in our test",
-            f"the curves rise at first, read as: all four average losses are larger after {late} rounds than after {early} (panel {panel}; c = .1, ours)",
+            f"{TEXT}, by our criterion",
+            f"The curves rise at first, in our reading: the average losses of all four methods are larger after {late} rounds than after {early} (Figure 1{panel}; c = 0.1, our choice)",
             "all parts",
             "parts",
             parts=tuple(f"pfbco.C6.{panel}.{key}" for key in CURVES),
@@ -269,8 +294,8 @@ CLAIMS = [
     *[
         Claim(
             f"pfbco.C6.{panel}.{key}",
-            f"{TEXT}, in our test",
-            f"{name}'s average loss is larger after {late} rounds than after {early} (panel {panel}; c = .1, ours)",
+            f"{TEXT}, by our criterion",
+            f"{name}'s average loss is larger after {late} rounds than after {early} (Figure 1{panel}; c = 0.1, our choice)",
             f"ratio of the two means, {BOOT}{PANELS[panel][1]}{AT}",
             "above",
             1.0,
@@ -282,7 +307,7 @@ CLAIMS = [
     Claim(
         "pfbco.C6.b.vertex",
         "ours",
-        "PF's average loss is larger after 3 rounds than after 1 with the other tie rule (panel b, where the oracle answers 0 with the empty portfolio; c = .1)",
+        "PF's average loss on the portfolios of Figure 1b is larger after 3 rounds than after 1 with the other tie rule, by which the oracle returns the empty portfolio for a gradient of 0 (c = 0.1)",
         f"ratio of the two means, {BOOT}{BOTH}{AT}",
         "above",
         1.0,
@@ -291,9 +316,9 @@ CLAIMS = [
     *[
         Claim(
             f"pfbco.C11.{panel}",
-            f"{TEXT}, in our test",
-            f"later on average losses decline steadily, of which C1a is panel a: PF's mean loss in the last whole epoch over that in the one before (panel {panel}; c = .1, ours)",
-            f"ratio of the two means, {BOOT}{PANELS[panel][1].removesuffix(', else inconclusive')}{AT}",
+            f"{TEXT}, by our criterion",
+            f"Average losses decline steadily later on: PF's mean loss in the last complete epoch divided by its mean loss in the epoch before (Figure 1{panel}; c = 0.1, our choice; C1a tests Figure 1a)",
+            f"ratio of the two means, {BOOT}{PANELS[panel][1].removesuffix(', inconclusive if they disagree')}{AT}",
             "reported",
             notebook=PANELS[panel][0],
         )
@@ -302,8 +327,8 @@ CLAIMS = [
     *[
         Claim(
             f"pfbco.C7.n{n}",
-            "Theorem 1, in our test",
-            f"regret grows no faster than T^(4/5): its slope at the horizons run (ball of dimension {n}), of which no order can be read, for FKM, of order T^(3/4), has such slopes too",
+            "Theorem 1, by our criterion",
+            f"PF's regret grows no faster than T^(4/5): its log-log slope at the horizons run, with linear losses on the ball of dimension {n} (the slope does not show the order, because FKM, of order T^(3/4), has similar slopes)",
             f"log-log slope of the mean regret over the last six doublings, {BOOT} at each T",
             "reported",
             notebook=THEORY,
@@ -312,8 +337,8 @@ CLAIMS = [
     ],
     Claim(
         "pfbco.C7.order",
-        "Theorem 1, in our test",
-        "regret grows no faster than T^(4/5), FKM's than T^(3/4): by how much its exponent is above FKM's, 1/20 between these orders (ball of dimension 1, horizons up to 2^19; that it is not below 4/5 is by construction, for shrinking the set costs T^(4/5))",
+        "Theorem 1, by our criterion",
+        "PF's regret grows no faster than T^(4/5), FKM's no faster than T^(3/4): PF's exponent minus FKM's, which is 1/20 between these orders (ball of dimension 1, horizons up to 2^19; PF's exponent is not below 4/5 by construction, because shrinking the set costs T^(4/5))",
         f"difference of the log-log slopes of mean regret over the last three doublings, {BOOT}",
         "reported",
         notebook=THEORY,
@@ -321,7 +346,7 @@ CLAIMS = [
     Claim(
         "pfbco.C7.linear",
         "ours, after Theorem 1, whose bound is linear in n",
-        "regret is affine in the dimension: a straight line in n misses no mean regret by more than 2 %",
+        "PF's regret on the ball is affine in the dimension n: no mean regret differs from a straight line in n by more than 2 %",
         f"largest relative residual of the line over n = 1, 2, 3, 5, {BOOT}",
         "below",
         0.02,
@@ -330,8 +355,8 @@ CLAIMS = [
     Claim(
         "pfbco.C7.falling",
         "ours",
-        "the exponent still falls towards 4/5: the slope over the last three doublings is below that over the three before, for every n",
-        f"greatest over n = 1, 2, 3, 5 of the difference of the log-log slopes of the mean regret, {BOOT}",
+        "The exponent of PF's regret on the ball still falls towards 4/5: its log-log slope over the last three doublings of the horizon is below its slope over the three doublings before, for n = 1, 2, 3 and 5",
+        f"largest difference of the log-log slopes of the mean regret over n = 1, 2, 3, 5, {BOOT}",
         "below",
         0.0,
         THEORY,
@@ -340,8 +365,8 @@ CLAIMS = [
         Claim(
             f"pfbco.C8.{panel}",
             TEXT if panel == "a" else "ours",
-            f"one-point estimates and Frank-Wolfe steps without a regularizer do not work: Unregularized has more loss than PF (panel {panel}; c = .1, ours)",
-            f"Unregularized minus PF: one-sided Wilcoxon signed-rank over paired trials{both}{AT}",
+            f"One-point estimates and Frank-Wolfe steps do not work without a regularizer: Unregularized has a higher average loss than PF (Figure 1{panel}; c = 0.1, our choice)",
+            f"Unregularized minus PF: one-sided Wilcoxon signed-rank test over paired trials{both}{AT}",
             "test",
             LEVEL,
             notebook,
@@ -351,9 +376,9 @@ CLAIMS = [
     *[
         Claim(
             f"pfbco.C9.{panel}",
-            f"{TEXT}, in our test",
-            f"StochOCG's gradient noise is comparable to PF's (panel {panel}; c = .1, ours, at c = 1 C9.{panel}.c1)",
-            f"mean norm of PF's estimates / norm of the noise, {BOOT}{both}{AT}",
+            f"{TEXT}, by our criterion",
+            f"The noise of StochOCG's gradients is comparable to the noise of PF's estimates (Figure 1{panel}; c = 0.1, our choice; C9.{panel}.c1 reports c = 1)",
+            f"mean norm of PF's estimates / mean norm of StochOCG's noise, {BOOT}{both}{AT}",
             "within",
             (0.5, 2.0),
             notebook,
@@ -363,8 +388,8 @@ CLAIMS = [
     *[
         _at_one(
             f"C9.{panel}",
-            f"how long PF's estimates are beside StochOCG's gradient noise (panel {panel})",
-            f"mean norm of PF's estimates / norm of the noise, {BOOT}{both.removesuffix(', else inconclusive')}",
+            f"norm of PF's estimates relative to StochOCG's gradient noise (Figure 1{panel})",
+            f"mean norm of PF's estimates / mean norm of StochOCG's noise, {BOOT}{both.removesuffix(', inconclusive if they disagree')}",
             notebook,
         )
         for panel, (notebook, both) in PANELS.items()
@@ -373,8 +398,8 @@ CLAIMS = [
         Claim(
             f"pfbco.N1.{panel}",
             "ours",
-            f"PF's result is that of feedback without information: with the signs of its losses drawn at random PF ends within 2 %{' of all there is to gain' if panel == 'c' else ''} (panel {panel}; c = .1)",
-            f"mean paired difference over {'what staying at 0 loses above the best fixed matrix in hindsight' if panel == 'c' else 'the mean of the control'}, 95 % t-interval over trials{both}{AT}",
+            f"PF does not learn from its feedback: flipping the signs of its observed losses at random changes its final average loss by less than 2 %{' of the largest possible gain' if panel == 'c' else ''} (Figure 1{panel}; c = 0.1)",
+            f"mean paired difference of PF and its sham control, divided by {'the largest possible gain, the loss of X = 0 minus the loss of the best fixed matrix in hindsight' if panel == 'c' else 'the mean loss of the control'}, 95 % t-interval over trials{both}{AT}",
             "within",
             (-0.02, 0.02),
             notebook,
@@ -384,8 +409,8 @@ CLAIMS = [
     Claim(
         "pfbco.N2",
         "ours",
-        "with practical constants PF learns: over the last quarter of 4095 rounds its loss is below .85 of the control's (quadratic losses, c = 1, no warm start)",
-        "PF / control: ratio of means, upper end of the 90 % bootstrap over trials",
+        "With practical constants PF learns: over the last quarter of 4095 rounds its mean loss is below 0.85 times its sham control's (quadratic losses, c = 1, no warm start)",
+        "PF / sham control: ratio of mean losses, upper end of the 90 % bootstrap interval over trials",
         "below",
         0.85,
         THEORY,
@@ -393,8 +418,8 @@ CLAIMS = [
     Claim(
         "pfbco.N2.warm",
         "ours",
-        "with practical constants and a warm start PF learns: over the last quarter of 4095 rounds its loss is below .85 of the control's",
-        "PF / control: ratio of means, upper end of the 90 % bootstrap over trials",
+        "With practical constants and a warm start PF learns: over the last quarter of 4095 rounds its mean loss is below 0.85 times its sham control's (quadratic losses, c = 1)",
+        "PF / sham control: ratio of mean losses, upper end of the 90 % bootstrap interval over trials",
         "below",
         0.85,
         THEORY,
@@ -402,8 +427,8 @@ CLAIMS = [
     Claim(
         "pfbco.N2.long",
         "ours",
-        "with practical constants PF learns: over the last quarter of 16383 rounds its loss is below .6 of the control's (no warm start)",
-        "PF / control: ratio of means, upper end of the 90 % bootstrap over trials",
+        "With practical constants PF learns: over the last quarter of 16383 rounds its mean loss is below 0.6 times its sham control's (quadratic losses, c = 1, no warm start)",
+        "PF / sham control: ratio of mean losses, upper end of the 90 % bootstrap interval over trials",
         "below",
         0.6,
         THEORY,
@@ -411,8 +436,8 @@ CLAIMS = [
     Claim(
         "pfbco.N2.center",
         "ours",
-        "with practical constants and a warm start PF ends below staying at the center: over the last quarter of 16383 rounds",
-        f"PF / staying at the center: ratio of means, {BOOT}",
+        "With practical constants and a warm start PF is better than staying at the center: its mean loss over the last quarter of 16383 rounds is lower (quadratic losses, c = 1)",
+        f"PF / staying at the center: ratio of mean losses, {BOOT}",
         "below",
         1.0,
         THEORY,
@@ -421,22 +446,22 @@ CLAIMS = [
         Claim(
             f"pfbco.N4.{key}",
             "ours",
-            f"where PF is not the one to take: over 4095 rounds with practical constants and a warm start its average loss is above {whose}",
-            f"PF / the other: ratio of means, {BOOT}",
+            f"PF is not the best choice on quadratic losses at c = 1: over 4095 rounds, with practical constants and a warm start, its average loss is above {whose}",
+            f"PF / the alternative: ratio of mean losses, {BOOT}",
             "above",
             1.0,
             THEORY,
         )
         for key, whose in (
-            ("center", "that of staying at the center"),
-            ("fkm", "FKM's with the theory's constants"),
+            ("center", "the loss of staying at the center"),
+            ("fkm", "FKM's with the constants of the theory"),
         )
     ],
     *[
         Claim(
             f"pfbco.N3.n{n}",
             "ours",
-            f"the block variant's regret grows like T^(3/4): an exponent in [.7, .8] (ball of dimension {n})",
+            f"The regret of the block variant grows like T^(3/4): its exponent is between 0.7 and 0.8 (linear losses on the ball of dimension {n})",
             f"log-log slope of the mean regret over the last five doublings, {BOOT} at each T",
             "within",
             (0.7, 0.8),
@@ -447,19 +472,20 @@ CLAIMS = [
 ]
 
 SAYS = """
-In bandit convex optimization one value of a loss is heard a round. PF estimates the gradient from that value and follows it by
-Frank-Wolfe steps, which minimize a linear function over the set where others project on it; the text holds that to be far cheaper on
-matrices. It proves regret of order T^(4/5) in the rounds, and the experiments compare it with FKM, which projects, and with two that hear gradients or
-do not regularize.
+In bandit convex optimization the learner chooses a point of a convex set in each round and observes the loss at that point only. PF, the
+method of the paper, estimates the gradient from this value. It then takes a Frank-Wolfe step, which minimizes a linear function over the
+set, whereas other methods project onto the set. The paper argues that this is far cheaper, for example on sets of matrices. It proves a
+regret bound of order T^(4/5) in the number of rounds T. Its experiments compare PF with FKM, which projects; with StochOCG, which observes
+noisy gradients and is not a bandit algorithm; and with Unregularized, which is PF without its regularizer.
 """
 
 FINDINGS = (
     Finding(
-        "In Figure 1 PF learns nothing: with the signs of its losses drawn at random it ends in the same place, within 2 %, in all three panels of losses (at c = .1, a constant of ours).",
+        "In Figure 1, PF does not learn from its feedback: if the signs of its observed losses are flipped at random, its final average loss changes by less than 2 % in all three panels of losses (in panel c, by less than 2 % of the largest possible gain). This is at c = 0.1, a constant that we chose because the paper does not give it.",
         {"N1.a": "holds", "N1.b": "holds", "N1.c": "holds"},
     ),
     Finding(
-        "Figure 1c depends on the set, at c = .1. With the oracle as printed PF's loss is the lowest, as the text says, but that is not the oracle of the printed ball. With the ball's exact one it is not the lowest; on the set that has the printed oracle, of positive semidefinite matrices, it is. At c = 1 it is on neither of these two.",
+        "The order of the methods in Figure 1c depends on the set. At c = 0.1 and with the linear oracle as printed, PF has the lowest loss, as the paper reports. However, this oracle does not belong to the nuclear-norm ball that the paper states. With the exact oracle of the ball, PF's loss is not the lowest. On positive semidefinite matrices of bounded trace, the full-dimensional set closest to the printed oracle, it is the lowest. At c = 1, PF's loss is not the lowest with the printed oracle, nor on positive semidefinite matrices.",
         {
             "C3a.printed": "holds",
             "C3a.exact": "fails",
@@ -469,11 +495,11 @@ FINDINGS = (
         },
     ),
     Finding(
-        "With projections made for the set FKM takes {C4.a}, {C4.b} and {C4.c} times PF's time in the three panels, where the figure has 7, 5 and 61; with generic solvers {C4.solver.a}, {C4.solver.b} and {C4.solver.c}.",
+        "With projections specialized to the set, FKM's median run time per round is {C4.a}, {C4.b} and {C4.c} times PF's on the problems of Figures 1a, 1b and 1c. The paper reports 7, 5 and 61. With generic solvers, FKM's mean run time per round is {C4.solver.a}, {C4.solver.b} and {C4.solver.c} times PF's.",
         {"C4.solver": "holds"},
     ),
     Finding(
-        "With practical constants, ours, PF learns: over the last quarter of 4095 rounds its loss is {N2:%} of that with sham feedback, with a warm start {N2.warm:%} of its own control's. Averaged over all 4095 rounds, with the warm start, it is still {N4.center} times that of staying at the center, and {N4.fkm} times FKM's with the theory's constants; over the last quarter of 16383 rounds it is {N2.center:%} of the former.",
+        "With practical constants, which are our addition, PF learns on quadratic losses. Over the last quarter of 4095 rounds its loss is {N2:%} of the loss of its sham control, which receives losses with random signs. With a warm start it is {N2.warm:%} of the loss of its own control. However, averaged over all 4095 rounds and with the warm start, PF's loss is still {N4.center} times the loss of staying at the center, and {N4.fkm} times FKM's with the constants of the theory. Over the last quarter of 16383 rounds it is {N2.center:%} of the loss of staying at the center.",
         {
             "N2": "holds",
             "N2.warm": "holds",
@@ -483,7 +509,7 @@ FINDINGS = (
         },
     ),
     Finding(
-        "A variant with blocks of rounds, after Garber & Kretzu (2020), has a bound of order T^(3/4) in our analysis; exponents of {N3.n1}, {N3.n2} and {N3.n5} were measured in 1, 2 and 5 dimensions.",
+        "A variant with blocks of rounds, after Garber & Kretzu (2020), has a regret bound of order T^(3/4) in our analysis. The measured exponents are {N3.n1}, {N3.n2} and {N3.n5} in 1, 2 and 5 dimensions.",
         {"N3.n1": "holds", "N3.n2": "holds", "N3.n5": "holds"},
     ),
 )

@@ -200,13 +200,16 @@ def e13() -> dict[str, float]:
     The average of f(x_t) does not include it.
     """
     delta = 1024**-0.2
-    return {"delta": delta, "cost a round": delta**2 / 2}
+    return {"delta": delta, "cost per round": delta**2 / 2}
 
 
 def e14() -> dict[str, float]:
     """Return the weekday of 2013-02-18: it is the third Monday of February, Washington's Birthday, a holiday of American exchanges."""
     day = datetime.date(2013, 2, 18)
-    return {"weekday, Monday = 1": day.isoweekday(), "which of the month": (day.day - 1) // 7 + 1}
+    return {
+        "weekday, Monday = 1": day.isoweekday(),
+        "number within the month": (day.day - 1) // 7 + 1,
+    }
 
 
 def e15() -> dict[str, float]:
@@ -225,7 +228,7 @@ def e15() -> dict[str, float]:
         "at 0": zero,
         "least": least,
         "largest": largest,
-        "nuclear norm seen": float(k * p),
+        "mean nuclear norm of the data": float(k * p),
         "radius": float(k),
         "range, below": 1 - least / zero,
         "range, above": largest / zero - 1,
@@ -236,106 +239,106 @@ ERRATA = (
     Erratum(
         "E1",
         "Theorem 1, (12)",
-        "eta n M / (delta D) is T^{-3/5} / (sqrt(2) c) and not T^{-3/5} / sqrt(2): the proof needs c >= 1, whatever r is, where doubling needs c <= r, and the rate depends on the unit of length",
-        'eta has a factor c; eta_rule="paper" keeps the printed one, and the printed bound is refused for c below 1',
+        "eta n M / (delta D) is T^{-3/5} / (sqrt(2) c), not T^{-3/5} / sqrt(2) as printed. Therefore the proof needs c >= 1 for every r, whereas doubling needs c <= r. In addition, the printed rate depends on the unit of length.",
+        'eta has an additional factor c. eta_rule="paper" uses the printed eta, and the printed bound is refused for c below 1.',
         e1,
     ),
     Erratum(
         "E2",
         "proof of Theorem 1, one step of Frank-Wolfe",
-        "D^2 sigma^2 / 2 where a function of Hessian 2 I has D^2 sigma^2: the induction with h_t <= 2 D^2 sigma_t fails",
-        "h_t <= 2.3 D^2 sigma_t, so that 5 sqrt(2.3) / 4 for 5 sqrt(2) / 4 in front of D G; the printed bound is reported, not judged",
+        "The proof uses D^2 sigma^2 / 2 for a step on F_t. A function with Hessian 2 I requires D^2 sigma^2, and with it the induction with h_t <= 2 D^2 sigma_t fails.",
+        "The induction holds with h_t <= 2.3 D^2 sigma_t. Therefore the factor of D G is 5 sqrt(2.3) / 4 instead of 5 sqrt(2) / 4. The printed bound is reported, not judged.",
         e2,
     ),
     Erratum(
         "E3",
         "Lemma 6",
-        "the Hessian of ||x - x_1||^2 is 2 I, not I: harmless, and the constant 2 may be 1/2",
-        "both are checked",
+        "The Hessian of ||x - x_1||^2 is 2 I, not I. The lemma remains true, and its constant 2 can be reduced to 1/2.",
+        "Both constants are checked.",
         e3,
     ),
     Erratum(
         "E4",
         "proof of Theorem 1, smoothing",
-        "both differences of f and its average are bounded by delta G; by Jensen one of them has the right sign",
-        "2 c G for 3 c G",
+        "Two differences between f and its average over a ball are each bounded by delta G. By Jensen's inequality one of them has a favorable sign and needs no bound.",
+        "The bound has 2 c G instead of 3 c G.",
         e4,
     ),
     Erratum(
         "E5",
-        "indices and words",
-        "g_{t+1} for g_t in F_{t+1}, where t = T would need g_{T+1}; the 1 of y = 2nx - 1 is the vector of ones; (3) has min for argmin, and K where line 9 of Algorithm 1 has (1 - alpha) K; Theorem 2 has = for <=, T for t, and beta for A + B; W_T for W_{T+1}; alpha < 1 may be alpha <= 1; "
-        "strong convexity lacks f in two places, the regret has D for K and a supremum over losses inside the expectation, where the proof needs losses fixed before the run",
-        "as in the docstrings of theory and bounds",
+        "indices and notation",
+        "F_{t+1} has g_{t+1} instead of g_t, so that t = T would need g_{T+1}. The 1 in y = 2nx - 1 is the vector of ones. (3) has min instead of argmin, and K where line 9 of Algorithm 1 has (1 - alpha) K. Theorem 2 has = instead of <=, T instead of t, and beta instead of A + B. W_T is printed instead of W_{T+1}. The condition alpha < 1 can be relaxed to alpha <= 1. "
+        "The definition of strong convexity lacks f in two places. The regret has D instead of K, and a supremum over losses inside the expectation, whereas the proof needs losses that are fixed before the run.",
+        "The docstrings of the modules theory and bounds state the corrected forms.",
     ),
     Erratum(
         "E6",
         "experiments, portfolio",
-        "the set contains the empty portfolio, whose loss is infinite, so that no M or G exists; wealth not invested is lost, and learning mostly means to invest it",
-        "M and G over the points that Algorithm 1 touches, with alpha of the whole horizon",
+        "The set contains the empty portfolio, where the loss is infinite. Therefore no finite M or G exists. Wealth that is not invested is lost, so learning mostly means investing all of it.",
+        "M and G are bounds over the points that Algorithm 1 visits, with the alpha of the whole horizon.",
         e6,
     ),
     Erratum(
         "E7",
         "experiments, matrix completion",
-        "the closed form of the oracle is that of {X >= 0, tr X = k}, not of the nuclear ball; the dimension of the estimates is not said",
-        "three modes, and p (p + 1) / 2 coordinates; nothing is certified with the printed oracle",
+        "The closed form of the linear oracle is valid for {X >= 0, tr X = k}, not for the nuclear-norm ball. The dimension of the gradient estimates is not stated.",
+        "There are three modes, and p (p + 1) / 2 coordinates. No statement is certified with the printed oracle.",
         e7,
     ),
     Erratum(
         "E8",
         "Algorithm 1, t = 1",
-        "the first gradient is 0, every point is an argmin, and sigma_1 = 1 makes the solver's choice the next center",
-        'v_1 = x_1; tie="vertex" takes the oracle\'s answer to 0',
+        "The first gradient is 0, so every point is an argmin. Because sigma_1 = 1, the point that the solver happens to return is the next center.",
+        'v_1 = x_1 by default. tie="vertex" uses the oracle\'s output for the gradient 0.',
         e8,
     ),
     Erratum(
         "E9",
         "experiments, the ball inside",
-        "a set is said to be shrunk so that a ball about the origin lies inside, but the origin is a vertex of the polytope",
-        "it is moved to its Chebyshev center and scaled",
+        "The paper states that a set can be shrunk so that it contains a ball about the origin. However, the origin is a vertex of the polytope.",
+        "The polytope is moved to its Chebyshev center and scaled.",
         e9,
     ),
     Erratum(
         "E10",
         "experiments, StochOCG",
-        'noise "of standard deviation n": whether a coordinate, in which coordinates, and whether G has it',
-        'a coordinate, normalized, and G of the exact gradient; bound="noisy" has it',
+        'The noise has "standard deviation n". It is open whether this is per coordinate, in which coordinates, and whether G includes the noise.',
+        'The standard deviation is per coordinate, in normalized coordinates, and G bounds the exact gradient. With bound="noisy", G includes the noise.',
         e10,
     ),
     Erratum(
         "E11",
         "experiments, FKM",
-        "no constants are given",
-        "those of Hazan's book with c, and those of 2005 with delta up to r",
+        "The constants of FKM are not given.",
+        "We use the constants of Hazan's book with c, and the constants of 2005 with delta up to r.",
         e11,
     ),
     Erratum(
         "E12",
         "experiments",
-        "n, m and T of the quadratic problem, T of matrix completion, c, M, D, G and x_1 are not given, nor how M is known for unbounded losses",
-        "c = .1 and 1, x_1 = 0, M and G of the very losses of a trial; Theorem 1 says nothing at these sizes",
+        "The paper does not give n, m and T of the quadratic problem, T of matrix completion, c, M, D, G and x_1, nor how M is known for unbounded losses.",
+        "We use c = 0.1 and 1, x_1 = 0, and M and G of the losses of each trial. Theorem 1 is vacuous at these sizes.",
         e12,
     ),
     Erratum(
         "E13",
         "experiments, average loss",
-        "f_t(x_t) is averaged, while a bandit learner suffers f_t(y_t)",
-        "losses of the points played",
+        "The paper averages f_t(x_t), whereas a bandit learner suffers f_t(y_t).",
+        "Losses are those at the played points y_t.",
         e13,
     ),
     Erratum(
         "E14",
         "experiments, dates",
-        "the first day, 2013-02-18, is no trading day",
-        "from 2013-02-19 on",
+        "The first day, 2013-02-18, is not a trading day.",
+        "The data start on 2013-02-19.",
         e14,
     ),
     Erratum(
         "E15",
         "experiments, matrix completion, scale",
-        "the matrices have nuclear norms of about k p under a bound of k: losses differ by a few percent over the whole set",
-        "shown as they are, with the loss at 0 taken off beside",
+        "The matrices have nuclear norms of about k p, whereas X is bounded by k. Therefore losses differ by a few percent over the whole set.",
+        "We show the losses unchanged and, in addition, minus the loss at X = 0.",
         e15,
     ),
 )

@@ -23,14 +23,14 @@ def claims(known, lowest="holds"):
     return found | {"pfbco.C1c": {"statistic": 0.001, "verdict": lowest}}
 
 
-def test_numbers_are_those_of_verdicts():
+def test_numbers_come_from_the_verdicts():
     text = advice(claims(KNOWN))
     for words in (
-        "takes 0.9 to 1.3 times PF's (C4.a)",
-        "the lowest of Figure 1a",
+        "is 0.9 to 1.3 times PF's (C4.a)",
+        "the lowest loss in Figure 1a",
         "a control whose losses have random signs is at most 0.4 %",
-        "is 1.25 times that of staying at the start, and 1.31 times FKM's (N4.center)",
-        "it is 0.26 times the former",
+        "is 1.25 times the loss of staying at the start, and 1.31 times FKM's (N4.center)",
+        "it is 0.26 times the loss of staying at the start",
     ):
         assert words in text
 

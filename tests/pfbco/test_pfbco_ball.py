@@ -54,7 +54,7 @@ def test_values_by_hand():
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
-def test_gradients_are_those_of_the_loss(problem):
+def test_gradients_agree_with_the_loss(problem):
     instance, y = instance_of(problem), points(problem, 6).requires_grad_()
     loss, _ = problem.respond(instance, 2, y, "loss", None)
     gradient, _ = problem.respond(instance, 2, y, "gradient", None)
@@ -106,7 +106,7 @@ def test_the_loss_belongs_to_the_trial_and_stays(problem):
 
 
 @pytest.mark.parametrize("dim, regret", [(1, 36.6), (2, 43.6), (5, 55.3)])
-def test_mean_regret_is_that_of_another_implementation(dim, regret):
+def test_mean_regret_agrees_with_another_implementation(dim, regret):
     trace = play(PFBCO(1.0), BallLinear(dim), 64, 300, 7000, record=[64])
     found = trace["regret"][:, -1]
     # The standard error of the other implementation was 0.3 (200 trials).

@@ -52,7 +52,7 @@ def expected(values, bound) -> Expected:
     return Expected.over_trials("a", "b", "c", {}, values, bound)
 
 
-def test_limits_are_those_of_the_mean_not_of_trials():
+def test_limits_are_for_the_mean_not_for_trials():
     values = np.array([[0.0], [4.0], [2.0], [2.0]])
     check = expected(values, 5.0)
     half = 4.540702858698419 * math.sqrt(8 / 3) / 2  # t_{0.99, 3} times the standard error
@@ -87,7 +87,7 @@ def test_bounds_that_differ_by_trial():
     ],
     ids=["one", "infinite", "zero"],
 )
-def test_expectations_of_nothing_are_refused(values, bound, text):
+def test_expectations_of_empty_samples_are_refused(values, bound, text):
     with pytest.raises(ValueError, match=text):
         expected(values, bound)
 
@@ -129,7 +129,7 @@ def test_false_constants_of_a_set_are_flagged(name):
     assert fails(bounds.assumption_balls(cset._replace(r=30.0)))
 
 
-def test_nothing_is_claimed_for_an_oracle_that_is_not_the_sets():
+def test_an_inexact_oracle_is_not_certified():
     cset = NuclearBall.of(4, 3.0, exact=False, **F64)
     for check in (
         bounds.assumption_balls(cset),
@@ -252,7 +252,7 @@ def test_every_statement_along_a_run_holds(name, T, c):
 
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("T", [2, 3, 16])
-def test_tracking_whatever_the_oracle_answers_at_ties(name, T):
+def test_tracking_for_any_tie_rule_of_the_oracle(name, T):
     """With a vertex at ties the first step moves to the vertex, which is the worst case of the recursion."""
     run = record(
         PFBCO(1.0, tie="vertex"), SETS[name](), T, loss=lambda a, y: torch.ones_like(y[:, 0])
@@ -264,7 +264,7 @@ def test_tracking_whatever_the_oracle_answers_at_ties(name, T):
     )
 
 
-def test_replay_is_what_the_learner_knows():
+def test_replay_agrees_with_the_learners_state():
     """Estimates from points and losses agree with the learner's A; the exact leader's centers are the recomputed leaders."""
     cset = SubSimplex.of(4, **F64)
     run = record(RegularizedLeader(1.0), cset, 30).run
@@ -426,7 +426,7 @@ def test_leaders_that_compute_something_else_are_flagged():
     )
 
 
-def test_estimates_that_were_not_made_are_flagged():
+def test_estimates_that_differ_from_the_run_are_flagged():
     cset = Ball.of(3, **F64)
     check = lambda played: lemmas.accumulated(played.run, played.A)
     for learner in (PFBCO(1.0), RegularizedLeader(0.3), PFBCO(1.0, regularized=False)):
@@ -550,7 +550,7 @@ def test_theorem_1():
             )
 
 
-def test_theorem_1_where_it_says_something():
+def test_theorem_1_where_it_is_informative():
     """One horizon with a bound below 2 M T is enough, because a run could violate the bound there."""
     T = [512, 4096]
     check = bounds.theorem_1(regrets(PFBCO(1.0), T, 10), T, unit_ball(1))

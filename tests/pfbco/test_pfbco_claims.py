@@ -80,7 +80,7 @@ def test_robust_verdicts_in_small(id, panels, tmp_path, monkeypatch):
     )
 
 
-def test_the_share_of_declining_trials_is_judged_as_it_is():
+def test_the_fraction_of_declining_trials_is_judged_without_an_interval():
     c = verdicts.find_claim("pfbco.C1a.epochs")
     assert [verdicts.decide(c, share, None) for share in (1.0, 0.9, 0.89)] == [
         "holds",

@@ -53,7 +53,7 @@ def test_bcrp_against_a_generic_solver():
 
 
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-3, 1e-5])
-def test_the_gap_of_bcrp_bounds_what_is_missing(tolerance):
+def test_the_gap_of_bcrp_bounds_its_suboptimality(tolerance):
     ratios = made_up(6, spread=0.05, seed=3)
     rough, exact = (bcrp(torch.from_numpy(ratios), gap) for gap in (tolerance, 1e-10))
     missing = rough.value - exact.value
@@ -93,7 +93,7 @@ def test_bcrp_of_real_stocks():
     assert -0.0030 < best.value.mean() < -0.0010
 
 
-def test_bcrp_says_when_it_has_not_arrived(monkeypatch):
+def test_bcrp_raises_if_it_has_not_converged(monkeypatch):
     monkeypatch.setattr(comparators, "STEPS", 2)
     with pytest.raises(RuntimeError, match="after 2 steps; wanted 1e-09"):
         bcrp(torch.from_numpy(made_up()), 1e-9)
@@ -167,7 +167,7 @@ def test_best_matrix_against_a_search_over_factors(kind):
 
 
 @pytest.mark.parametrize("tolerance", [10.0, 0.1, 1e-5])
-def test_the_gap_of_best_matrices_bounds_what_is_missing(tolerance):
+def test_the_gap_of_best_matrices_bounds_their_suboptimality(tolerance):
     W, S = drawn(6, seed=4)
     cset = NuclearBall.of(6, 3.0, **TKWARGS)
     rough, exact = best_completion(W, S, cset, tolerance), best_completion(W, S, cset, 1e-8)
@@ -185,7 +185,7 @@ def test_the_gap_of_best_matrices_bounds_what_is_missing(tolerance):
     np.testing.assert_allclose(rough.gap, expected, rtol=1e-6, atol=1e-9)
 
 
-def test_the_printed_oracle_has_no_say():
+def test_the_printed_oracle_is_not_used():
     """The printed oracle returns positive traces, and the best matrix has a negative trace. By its gap the first point would be accepted."""
     W, S = drawn(4)
     mine = [
@@ -197,7 +197,7 @@ def test_the_printed_oracle_has_no_say():
 
 @pytest.mark.parametrize("mode", ["paper_lmo", "nuclear", "psd"])
 @pytest.mark.parametrize("T", [1, 100])
-def test_best_of_a_run_is_no_worse_than_what_is_known(mode, T):
+def test_best_of_a_run_is_no_worse_than_known_points(mode, T):
     """After one round a quarter of the entries have weight 0, so T = 1 is a degenerate problem."""
     problem = MatrixCompletion(mode=mode)
     instance = problem.init(4, T, Streams(0, range(4)).at(-1), **TKWARGS)
@@ -226,7 +226,7 @@ def test_a_trial_of_best_matrices_is_the_same_alone():
         )
 
 
-def test_best_completion_says_when_it_has_not_arrived(monkeypatch):
+def test_best_completion_raises_if_it_has_not_converged(monkeypatch):
     monkeypatch.setattr(comparators, "STEPS", 1)
     with pytest.raises(RuntimeError, match="after 1 steps"):
         best_completion(*drawn(4), NuclearBall.of(4, 3.0, **TKWARGS), 1e-9)

@@ -62,7 +62,7 @@ def test_mean_losses_are_the_closed_form(problem):
 
 
 @pytest.mark.parametrize("problem", [SMALL, MatrixCompletion()], ids=["p 5", "p 20"])
-def test_half_of_the_entries_are_seen(problem):
+def test_half_of_the_entries_are_observed(problem):
     M, seen = problem.entries(Streams(0, range(400)).at(3))
     p = problem.p
     assert bool((seen.sum((1, 2)) == p**2 // 2).all()) and set(seen.unique().tolist()) == {0.0, 1.0}
@@ -130,7 +130,7 @@ def test_totals_add_up_the_losses():
     assert W.equal(W.mT) and S.equal(S.mT)
 
 
-def test_losses_are_added_up_once_a_run():
+def test_losses_are_added_up_once_per_run():
     first, before = instance_of(SMALL, horizon=12, seed=90), completion._totals.cache_info().misses
     # The losses do not depend on the mode, so both modes share the cached sums.
     again = instance_of(replace(SMALL, mode="psd"), horizon=12, seed=90)
@@ -208,7 +208,7 @@ def test_orders_of_the_final_losses(mode):
 
 
 @pytest.mark.parametrize("mode", ["nuclear", "psd"])
-def test_oracle_answers_are_on_the_set_to_all_digits(mode):
+def test_points_of_the_oracle_are_on_the_set_to_all_digits(mode):
     cset = MatrixCompletion(mode=mode).cset(**TKWARGS)
     c = torch.randn(6, cset.dim, generator=torch.Generator().manual_seed(1), **TKWARGS)
     sizes = torch.linalg.eigvalsh(smat(cset.to_native(cset.lmo(c)), 20)).abs().sum(1)

@@ -77,7 +77,7 @@ def test_vacuity_in_the_papers_settings(horizon, constants, c, ratio, first):
     assert theory.vacuity_ratio(bound, s, found * 2) < 1
 
 
-def test_vacuity_is_that_of_the_worst_trial():
+def test_vacuity_is_for_the_worst_trial():
     s = Setting(10, np.array([29.7, 40.0]), np.array([5.8, 5.8]), np.array([14.6, 20.0]), 9.8, 1.0)
     worst = theory.first_informative(theory.theorem_1, Setting(10, 40.0, 5.8, 20.0, 9.8, 1.0))
     assert theory.first_informative(theory.theorem_1, s) == worst
@@ -157,7 +157,7 @@ def test_other_bounds():
     assert theory.fkm_bound(unit_ball(2, 0.5), 10**4) == pytest.approx((8 + 1 + 0.5) * 1e3)
 
 
-def test_block_bound_is_its_derivation():
+def test_block_bound_agrees_with_its_derivation():
     """The bound is D^2 / eta + (eta / 2) T (n^2 M^2 / delta^2 + K G^2) plus the other terms, exactly where sqrt(T) rounds up."""
     s = Setting(3, 2.0, 1.5, 2.5, 1.7, 0.4)
     for T in (1, 2, 3, 7, 8, 64, 1000, 1024):
@@ -170,7 +170,7 @@ def test_block_bound_is_its_derivation():
             assert theory.block_bound(s, T) == pytest.approx(exact, rel=1e-12)
 
 
-def test_coefficients_are_their_derivation():
+def test_coefficients_agree_with_their_derivation():
     """The bound is D^2 / eta + (eta / 2) n^2 M^2 T / delta^2 + sqrt(kappa) (5 / 4) D G T^{4/5} + 2 delta G T + alpha R G T."""
     s, T = Setting(3, 2.0, 1.5, 2.5, 1.7, 0.4, 1.2), 1000
     eta, delta = 0.4 * 2.5 / (math.sqrt(2) * 3 * 2) * T**-0.8, 0.4 * T**-0.2
@@ -217,7 +217,7 @@ def test_the_printed_bound_depends_on_units():
         theory.block_bound,
     ],
 )
-def test_bounds_grow_with_what_hurts(bound, field, factor):
+def test_bounds_increase_with_each_constant(bound, field, factor):
     s = unit_ball(2)
     assert bound(s._replace(**{field: factor * getattr(s, field)}), 100) >= bound(s, 100) and bound(
         s._replace(dim=3), 100
@@ -263,7 +263,7 @@ def test_settings_from_tasks_and_records():
     assert theory.theorem_1(found, 100).shape == (2,)
 
 
-def test_step_of_an_estimate_is_the_learners():
+def test_step_of_an_estimate_agrees_with_the_learner():
     """b = eta n M / (delta D) of both rates agrees with the learner's constants."""
     task = Task(SubSimplex.of(5, dtype=torch.float64), torch.full((1,), 3.0), torch.ones(1))
     for c, rule in ((0.3, "corrected"), (0.3, "paper"), (1.0, "paper")):

@@ -80,7 +80,7 @@ def test_single_calls_are_timed_outside_the_set():
     assert all(torch.linalg.vector_norm(z).item() == pytest.approx(4.0) for z in problem.cset.asked)
 
 
-def test_single_calls_are_kept():
+def test_single_calls_are_cached():
     problems = {"a": PROBLEM, "b": MatrixCompletion(3, 2)}
     first = time_calls(problems, 3)
     assert set(first) == {(call, name) for call in ("lmo", "project") for name in problems}
@@ -107,7 +107,7 @@ class Steep:
             time.sleep(0.01)
 
 
-def test_answers_are_timed_with_the_round_drawn():
+def test_feedback_is_timed_after_the_round_is_drawn():
     problem = Steep()
     found = time_answers([problem], 3, 2, 0)
     assert {wants: x.shape for wants, x in found.items()} == {
@@ -120,7 +120,7 @@ def test_answers_are_timed_with_the_round_drawn():
     ]
 
 
-def test_rounds_with_what_the_problem_computes():
+def test_rounds_with_the_feedback_of_the_problem():
     """PF's rounds include the loss, and StochOCG's the gradient; the results are cached."""
     problems = {"a": PROBLEM, "b": MatrixCompletion(3, 2)}
     rounds = {(name, setting): np.full((2, 4), 5.0) for name in METHODS for setting in problems}
@@ -133,7 +133,7 @@ def test_rounds_with_what_the_problem_computes():
     assert not np.array_equal(found["PF", "a"], found["StochOCG", "a"])
 
 
-def test_microseconds_of_a_round():
+def test_microseconds_per_round():
     rounds = {
         ("PF", "a"): np.array([[1e-6, 2e-6, 90e-6], [4e-6, 4e-6, 1e-6]]),
         ("FKM", "a"): np.array([[3e-6, 6e-6, 9e-6], [6e-6, 6e-6, 60e-6]]),

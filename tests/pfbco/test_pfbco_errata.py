@@ -49,15 +49,15 @@ EXPECTED = [
         {"panel a": math.sqrt(5.8**2 + 1000) / 5.8, "panel c": math.sqrt(530**2 + 210**3) / 530},
         1e-12,
     ),
-    (numbers.e13, {"delta": 0.25, "cost a round": 0.03125}, 1e-12),
-    (numbers.e14, {"weekday, Monday = 1": 1, "which of the month": 3}, 0),
+    (numbers.e13, {"delta": 0.25, "cost per round": 0.03125}, 1e-12),
+    (numbers.e14, {"weekday, Monday = 1": 1, "number within the month": 3}, 0),
     (
         numbers.e15,
         {
             "at 0": 3510.0,
             "least": 3352.05,
             "largest": 3753.0,
-            "nuclear norm seen": 360.0,
+            "mean nuclear norm of the data": 360.0,
             "radius": 18.0,
             "range, below": 0.045,
             "range, above": 0.069230769,
@@ -181,4 +181,6 @@ def test_range_of_matrix_completion():
     mean = (((X - 18 * torch.eye(20, **F64)) ** 2).sum((1, 2)) + 18 * 20 * 21) / 4
     assert found["least"] - 1e-9 <= float(mean.min()) and float(mean.max()) <= found["largest"]
     N = rng.normal(size=(2000, 18, 20))
-    assert (N**2).sum((1, 2)).mean() == pytest.approx(found["nuclear norm seen"], rel=0.01)
+    assert (N**2).sum((1, 2)).mean() == pytest.approx(
+        found["mean nuclear norm of the data"], rel=0.01
+    )

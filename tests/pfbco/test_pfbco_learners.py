@@ -297,7 +297,7 @@ MATCHED = {
 @pytest.mark.parametrize("anytime", [True, False], ids=["doubling", "one epoch"])
 @pytest.mark.parametrize("name", ["ball", "sub-simplex", "packings"])
 @pytest.mark.parametrize("which", MATCHED)
-def test_learners_are_their_references(which, name, anytime):
+def test_learners_agree_with_their_references(which, name, anytime):
     """Learners agree with their references in 100 rounds of losses <a_t, y> + 2, with different bounds per trial."""
     learner, cset, rounds = MATCHED[which], SETS[name], 100
     M, G, signal = [6.0, 4.0, 10.0], [1.0, 3.0, 2.0], linear(cset.dim, offset=2.0)
@@ -357,7 +357,7 @@ def test_learners_are_their_references(which, name, anytime):
         )
 
 
-def test_moments_are_those_of_numpy():
+def test_moments_agree_with_numpy():
     f, heard = (
         np.random.default_rng(0).normal(size=(9, 3)) * [1.0, 1e-3, 50.0] + [0.0, 1e6, 3.0],
         LossMoments.none(3, **TKWARGS),
@@ -382,7 +382,7 @@ def test_constant_losses_have_no_spread(constant, spread):
     assert heard.spread().tolist() == [spread] * 2
 
 
-def test_a_start_of_ones_own():
+def test_a_given_start():
     start = (0.2, -0.1, 0.0, 0.3)
     played = run(PFBCO(0.2, start=start), task(Ball.of(4)), linear(4), 20)
     close(played.centers()[0], [start] * 3), close(played.centers()[1], [start] * 3)
@@ -403,7 +403,7 @@ def test_a_block_stays_where_it_is():
     )
 
 
-def test_blocks_reach_their_gap_or_say_so(monkeypatch):
+def test_blocks_reach_their_gap_or_report_it(monkeypatch):
     context, A = task(TRIANGLE), torch.tensor([[1.0, -2.0], [-6.0, -5.0], [0.5, 0.1]], **TKWARGS)
     zeros, alpha = torch.zeros(3, 2, **TKWARGS), torch.full((1,), 0.2, **TKWARGS)
     x, calls = minimize(context, zeros, zeros, A, alpha, torch.full((1,), 1e-2, **TKWARGS))
@@ -517,7 +517,7 @@ def test_practical_learners_need_no_bound():
     assert torch.equal(one, other)
 
 
-def test_a_baseline_takes_a_constant_away():
+def test_a_baseline_removes_a_constant():
     """With f -> f + b only the first estimate changes, because the baseline contains b from then on."""
     learner, a = PFBCO(0.5, baseline=True), linear(3)
     plain, lifted = (
@@ -608,7 +608,7 @@ def test_without_a_regularizer_is_the_limit_of_a_large_rate(name, tolerance):
     ].abs().max() > 0.01
 
 
-def test_the_leader_is_that_of_a_generic_solver():
+def test_the_leader_agrees_with_a_generic_solver():
     cvxpy = pytest.importorskip(
         "cvxpy", reason="cvxpy is optional; the variational inequality is tested with the sets"
     )
@@ -625,7 +625,7 @@ def test_the_leader_is_that_of_a_generic_solver():
 
 
 @pytest.mark.parametrize("mode, weight", [("paper_lmo", 1.0)])
-def test_printed_answers_fill_the_trace(mode, weight):
+def test_points_of_the_printed_oracle_fill_the_trace(mode, weight):
     """Every matrix of the printed oracle has trace k. Therefore the final center has trace k (1 - alpha) for any feedback."""
     problem = MatrixCompletion(4, 3, mode)
     played = run(
@@ -653,7 +653,7 @@ def test_portfolios_are_fully_invested_whatever_the_feedback():
     assert played.base(1203).alpha.item() == pytest.approx(0.1 * 1024**-0.2)
 
 
-def test_play_gives_what_steps_by_hand_give():
+def test_play_agrees_with_steps_by_hand():
     problem = Portfolio(4, "synthetic")
     instance = problem.init(3, 40, Streams(0, range(3)).at(-1), **TKWARGS)
     draw = Streams(0, range(3)).at
@@ -704,7 +704,7 @@ def test_lemmas_hold_in_every_round(name, rounds, c):
 
 
 @pytest.mark.parametrize("c", [0.1, 1.0])
-def test_what_holds_with_the_oracle_as_printed(c):
+def test_lemmas_that_hold_with_the_oracle_as_printed(c):
     cset = NuclearBall.of(4, 3.0, exact=False)
     played = run(Doubling(PFBCO(c)), task(cset, cset.R), linear(10), 127)
     for t in range(127):
@@ -739,7 +739,7 @@ def test_every_learner_stays_in_the_set(which, name):
 # ---- anytime -----------------------------------------------------------------------------------------------
 
 
-def test_epochs_begin_anew():
+def test_epochs_restart():
     """With T = 10 the epochs have lengths 1, 2, 4, 3 and horizons 1, 2, 4, 8; A, t and x are reset."""
     c, played = 0.5, run(Doubling(PFBCO(0.5)), task(Ball.of(3)), linear(3, offset=1.0), 10)
     horizons = [1, 2, 2, 4, 4, 4, 4, 8, 8, 8]
@@ -756,7 +756,7 @@ def test_epochs_begin_anew():
     assert all(played.base(t).A.all() for t in (2, 5, 9))
 
 
-def test_one_round_and_exploration_as_wide_as_the_ball_inside():
+def test_one_round_and_exploration_as_wide_as_the_inscribed_ball():
     """With T = 1 and c = r, alpha = 1, x = 0, and the point is on the sphere."""
     for learner in (PFBCO(1.0), FKM(1.0), BlockPFBCO(1.0), RegularizedLeader(1.0)):
         for wrapped in (learner, Doubling(learner)):
@@ -765,7 +765,7 @@ def test_one_round_and_exploration_as_wide_as_the_ball_inside():
             close(torch.linalg.vector_norm(played.played[0], dim=1), [1.0] * 3, 1e-14)
 
 
-def test_a_warm_start_goes_on_where_it_was():
+def test_a_warm_start_continues_from_the_last_center():
     """With c = r the first epoch, T = 1, stays at 0. Later epochs start at the last center, and the regularizer is centered there."""
     played = run(Doubling(PFBCO(1.0, warm_start=True)), task(SETS["packings"], 9.0), linear(4), 31)
     for t in (3, 7, 15, 31):
@@ -795,7 +795,7 @@ def test_c_is_a_number_above_zero(kind, c):
 
 
 @pytest.mark.parametrize("kind", [PFBCO, FKM, RegularizedLeader, BlockPFBCO])
-def test_exploration_stays_in_the_ball_inside(kind):
+def test_exploration_stays_in_the_inscribed_ball(kind):
     power = 0.2 if kind in (PFBCO, RegularizedLeader) else 0.25
     begin(kind(8**power), task(Ball.of(2)))
     with pytest.raises(ValueError, match=r"c=.*alpha = 1\.0.* at horizon 8; allowed"):
@@ -852,7 +852,7 @@ def test_a_start_lies_in_the_shrunken_set(start, match):
         begin(PFBCO(0.5, start=start), task(Ball.of(2)))
 
 
-def test_a_set_without_a_projection_is_for_learners_without():
+def test_a_set_without_a_projection_is_for_projection_free_learners():
     for learner in (PFBCO(0.5), BlockPFBCO(0.5), StochOCG(), Doubling(PFBCO(0.5))):
         played = run(
             learner,
@@ -871,7 +871,7 @@ def test_a_set_without_a_projection_is_for_learners_without():
             begin(learner, task(l1_ball(3)))
 
 
-def test_an_oracle_that_maximizes_is_found_out():
+def test_an_oracle_that_maximizes_is_detected():
     class Wrong(Ball):
         def lmo(self, c):
             return -super().lmo(c)
@@ -909,7 +909,7 @@ def test_ask_and_tell_take_a_task_of_one_trial_without_its_dimension():
     [x for base in BEGUN for x in (base, Doubling(base))],
     ids=[f"{type(x).__name__}{what}" for x in BEGUN for what in ("", ", doubling")],
 )
-def test_feedback_is_taken_on_the_point_asked_for_alone(learner):
+def test_feedback_is_accepted_for_the_asked_point_only(learner):
     """A loss is attributed to the direction that the learner drew, so the loss of another point gives no valid estimate."""
     one = torch.tensor(1.0, **TKWARGS)
     ball = Ball.of(2)._replace(R=one, D=2 * one)
@@ -958,7 +958,7 @@ def test_one_dimension(name):
     assert torch.equal(u.abs(), torch.ones_like(u)) and {-1.0, 1.0} == set(u.flatten().tolist())
 
 
-def test_losses_of_zero_move_nobody():
+def test_losses_of_zero_move_no_learner():
     for which in (
         "PF",
         "sham",

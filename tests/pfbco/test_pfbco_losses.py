@@ -93,7 +93,7 @@ def runs(**shifts):
 
 
 @pytest.mark.slow
-def test_beats_wants_all_rivals_beaten():
+def test_beats_requires_all_baselines_to_be_worse():
     noise = RNG.uniform(0.01, 0.02, 12)
     found = runs(PF=0.0, FKM=0.1 + noise, Unregularized=noise, StochOCG=0.3 + noise)
     low = beats(found, "PF", RIVALS)
@@ -158,7 +158,7 @@ def test_tables_must_agree():
     assert agreed({"a": test(1.0, 0.001), "b": test(1.0, 0.002)}).opposite == 0.002
 
 
-def test_a_caveat_in_words():
+def test_the_text_of_a_caveat():
     """The control's losses are 1.25 times PF's; the estimates have norm 6 and the noise norm 2."""
     ours = np.linspace(1, 2, 5)[:, None] * np.ones((5, 4)).cumsum(1)
     traces = {
@@ -166,14 +166,14 @@ def test_a_caveat_in_words():
         "PF, sham": trace(1.25 * ours),
         "StochOCG": trace(ours, noise=np.full((5, 4), 2.0)),
     }
-    said = "PF's sham control ends within {} % of it; PF's estimates are {} times as long as StochOCG's noise"
+    said = "the final loss of PF's sham control is within {} % of PF's, and the norm of PF's estimates is {} times the norm of StochOCG's noise"
     assert caveat(traces) == said.format("20.0", "3.00")
     near = traces | {"PF, sham": traces["PF"], "StochOCG": trace(ours, noise=np.full((5, 4), 1.5))}
     assert caveat(near) == said.format("0", "4.00") and caveat(near, traces) == said.format(
         "20.0", "3.00 to 4.00"
     )
     of_gain = caveat(traces, gain=average(traces["PF"]))
-    assert "ends away from it by 25.0 % of all there is to gain;" in of_gain
+    assert "differs from PF's by 25.0 % of the largest possible gain," in of_gain
 
 
 def test_noise_ratio():
@@ -222,7 +222,7 @@ def test_without_feedback_pf_ends_where_it_ends_on_matrices():
     assert beats(run, "FKM", ("PF",), largest=True).p < 0.01
 
 
-def test_claims_of_figure_1_have_notebooks_that_begin_with_the_paper():
+def test_claims_of_figure_1_have_notebooks_that_start_with_the_paper():
     assert {c.notebook for c in CLAIMS if not c.parts} <= {
         f"pfbco_{x}"
         for x in ("1_quadratic", "2_portfolio", "3_matrix_completion", "4_time", "5_theory")

@@ -35,7 +35,7 @@ def test_no_module_is_long(name):
     assert ast.unparse(ast.parse(MODULES[name])).count("\n") <= 250
 
 
-def test_what_is_defined_is_used_beyond_tests():
+def test_definitions_are_used_beyond_tests():
     """Statements are listed by ``companion.verdicts.statements``, but a notebook must also use each of them."""
     text = "\n".join(
         [

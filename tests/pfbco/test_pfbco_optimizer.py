@@ -135,7 +135,7 @@ def test_another_seed_is_another_run_and_the_same_one_the_same():
     ],
     ids=["default", "cold", "bounded", "one epoch", "no baseline"],
 )
-def test_it_is_the_learner_in_other_coordinates(settings, learner, horizon):
+def test_it_agrees_with_the_learner_in_other_coordinates(settings, learner, horizon):
     user, f = Optimizer(TRIANGLE, seed=2, **settings), lambda x: 1 + x[0] - 2 * x[1]
     reference = run(
         learner,
@@ -167,7 +167,7 @@ GUARANTEE = {"loss_bound": 3.0, "baseline": False, "warm_start": False}
 
 @pytest.mark.parametrize("answer", ["last", "average"])
 @pytest.mark.parametrize("settings", [GUARANTEE, {}], ids=["guarantee", "practical"])
-def test_the_answer_is_of_the_last_finished_epoch(settings, answer):
+def test_the_center_is_from_the_last_finished_epoch(settings, answer):
     """The reference is a run by hand: its centers, and its last center after the last round of an epoch."""
     user = Optimizer(TRIANGLE, seed=2, answer=answer, **settings)
     learner = Doubling(PFBCO(1.0) if settings else practical(PFBCO(1.0)))
@@ -193,7 +193,7 @@ def test_the_answer_is_of_the_last_finished_epoch(settings, answer):
 
 
 @pytest.mark.parametrize("answer", ["last", "average"])
-def test_the_answer_is_not_the_start_where_an_epoch_begins(answer):
+def test_the_center_is_not_reset_when_an_epoch_starts(answer):
     """After 2^m - 1 rounds without a warm start the iterate is reset, but the center keeps the last epoch's result."""
     f = lambda x: float(((x - np.array([0.2, 0.5])) ** 2).sum())
     user = Optimizer(TRIANGLE, answer=answer, **GUARANTEE | {"loss_bound": 1.0})
@@ -206,7 +206,7 @@ def test_the_answer_is_not_the_start_where_an_epoch_begins(answer):
     assert np.array_equal(user.center, before)  # the epoch is not finished
 
 
-def test_the_answer_with_a_horizon_is_that_of_the_rounds_so_far():
+def test_the_center_with_a_horizon_is_from_the_rounds_so_far():
     f, settings = lambda x: x[0] - x[1], {"loss_bound": 2.0, "horizon": 50, "seed": 4}
     last, mean = (Optimizer(TRIANGLE, answer=answer, **settings) for answer in ("last", "average"))
     iterates = [last.center]
@@ -220,7 +220,7 @@ def test_the_answer_with_a_horizon_is_that_of_the_rounds_so_far():
         np.testing.assert_allclose(mean.center, np.mean(iterates[:-1], 0), atol=1e-12)
 
 
-def test_a_file_has_both_answers(tmp_path):
+def test_a_file_has_both_centers(tmp_path):
     user = Optimizer(TRIANGLE)
     play(user, lambda x: x[0], 21)
     user.save(tmp_path / "state.npz")
@@ -231,7 +231,7 @@ def test_a_file_has_both_answers(tmp_path):
     assert np.array_equal(again.center, other.center)
 
 
-def test_a_told_diameter_is_that_of_the_rates():
+def test_a_given_diameter_is_used_in_the_rates():
     """eta is proportional to D. The bound on D from the widths along the axes is sqrt(3) times too large here."""
     rate = lambda **told: own_state(
         Optimizer(
@@ -244,7 +244,7 @@ def test_a_told_diameter_is_that_of_the_rates():
 # ---- asking and telling ------------------------------------------------------------------------------------
 
 
-def test_a_point_is_asked_for_before_its_loss_is_told():
+def test_ask_must_precede_tell():
     user = Optimizer(TRIANGLE)
     with pytest.raises(RuntimeError, match="no point was asked for"):
         user.tell(1.0)
@@ -291,7 +291,7 @@ def test_a_refused_loss_leaves_the_state_usable(loss):
     [2, np.float64(2), np.float32(2), np.int8(2), torch.tensor(2.0), np.array(2.0), [2.0]],
     ids=lambda x: type(x).__name__ + str(getattr(x, "dtype", "")),
 )
-def test_numbers_of_any_kind_are_heard(loss):
+def test_losses_may_be_numbers_of_any_type(loss):
     one, two = Optimizer(TRIANGLE), Optimizer(TRIANGLE)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -301,7 +301,7 @@ def test_numbers_of_any_kind_are_heard(loss):
     )
 
 
-def test_what_is_handed_out_is_the_users_own():
+def test_returned_arrays_are_copies():
     user = Optimizer(Ball.of(2))
     play(user, lambda x: x[0], 5)
     x, center = user.ask().copy(), user.center.copy()
@@ -312,14 +312,14 @@ def test_what_is_handed_out_is_the_users_own():
     assert np.abs(user.center).max() < 1
 
 
-def test_the_set_may_be_changed_behind_its_back():
+def test_the_users_set_may_be_changed_later():
     cset = polytope(**BOX)
     user, other = Optimizer(cset), Optimizer(polytope(**BOX))
     cset.vertices.mul_(100.0)
     assert np.array_equal(play(user, lambda x: x.sum(), 20), play(other, lambda x: x.sum(), 20))
 
 
-def test_a_loss_beyond_the_bound_is_warned_of_once():
+def test_a_loss_beyond_the_bound_warns_once():
     user = Optimizer(TRIANGLE, loss_bound=2.0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -336,7 +336,7 @@ def test_a_loss_beyond_the_bound_is_warned_of_once():
         play(Optimizer(TRIANGLE), lambda x: 1e9 * x[0], 9)
 
 
-def test_rounds_beyond_the_horizon_are_warned_of_once():
+def test_rounds_beyond_the_horizon_warn_once():
     user = Optimizer(TRIANGLE, loss_bound=2.0, horizon=5)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -437,7 +437,7 @@ KEPT = {
 )
 @pytest.mark.parametrize("name", KEPT)
 @pytest.mark.parametrize("asked", [False, True])
-def test_save_and_load_go_on_where_they_were(name, settings, asked, tmp_path):
+def test_a_run_continues_after_save_and_load(name, settings, asked, tmp_path):
     user, f = Optimizer(KEPT[name](), **settings), lambda x: 1 + x[0]
     play(user, f, 13)
     x = user.ask() if asked else None
@@ -516,7 +516,7 @@ def test_a_file_of_another_oracle_is_refused(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_set_is_known_again_on_another_machine(tmp_path):
+def test_a_set_is_recognized_on_another_machine(tmp_path):
     """Qhull and linear programs differ between machines in the last digits, and therefore in the order of vertices."""
     for cset in (
         TRIANGLE,
@@ -537,7 +537,7 @@ def test_a_set_is_known_again_on_another_machine(tmp_path):
             Optimizer(cset._replace(**shaken)).restore(tmp_path / "state.npz")
 
 
-def test_another_set_is_named_and_what_agrees_is_not(tmp_path):
+def test_a_message_names_only_the_parts_of_a_set_that_differ(tmp_path):
     Optimizer(TRIANGLE).save(tmp_path / "state.npz")
     with pytest.raises(ValueError, match="set=") as error:
         Optimizer(Ball.of(2), c=0.5).restore(tmp_path / "state.npz")
@@ -586,7 +586,7 @@ def test_settings_out_of_range_are_refused(settings, match):
     [SETS["packings"], None, np.eye(2), "ball", Ball, NuclearBall.of(2, 1.0, exact=False)],
     ids=["three trials", "none", "array", "name", "class", "printed oracle"],
 )
-def test_what_is_no_single_set_is_refused(cset):
+def test_other_objects_than_a_single_set_are_refused(cset):
     with pytest.raises(ValueError, match="cset.*allowed"):
         Optimizer(cset)
 
@@ -600,7 +600,7 @@ def test_what_is_no_single_set_is_refused(cset):
 @pytest.mark.parametrize(
     "settings", [{}, {"loss_bound": 4.0, "horizon": 4000}], ids=["practical", "one epoch"]
 )
-def test_a_search_with_failures_goes_on_also_after_a_load(settings, skip, tmp_path):
+def test_a_search_with_failures_continues_after_a_load(settings, skip, tmp_path):
     target = np.array([0.7, 0.1])
     f = lambda x: float(((x - target) ** 2).sum())
     user, failed = Optimizer(TRIANGLE, **settings), []
@@ -657,13 +657,13 @@ def test_a_refused_failure_leaves_the_state_usable(reason, instead, match):
     assert user.rounds == 1 and len(user.failures) == 1
 
 
-def test_a_loss_told_instead_is_that_loss():
+def test_a_loss_instead_of_a_failure_is_used():
     one, two = Optimizer(TRIANGLE), Optimizer(TRIANGLE)
     one.ask(), one.fail(None, instead=2.0), two.ask(), two.tell(2.0)
     assert np.array_equal(one.ask(), two.ask())
 
 
-def test_points_of_ones_own_are_refused():
+def test_other_points_than_the_asked_one_are_refused():
     with pytest.raises(ValueError, match="(?s)actions=.*own actions only"):
         Optimizer(TRIANGLE).observe(np.zeros((2, 2)), [1.0, 2.0])
 

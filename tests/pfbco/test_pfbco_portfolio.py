@@ -258,7 +258,7 @@ def test_an_infinite_loss_is_refused_by_round_and_trial():
 
 @pytest.mark.parametrize("wants", ["loss", "gradient"])
 @pytest.mark.parametrize("value", [-1.0, -1.1], ids=["no wealth", "debts"])
-def test_a_lost_portfolio_is_heard(wants, value):
+def test_an_infinite_loss_reaches_the_learner(wants, value):
     """Only the row without wealth gets infinite feedback, even where its gradient would be finite."""
     y = torch.tensor([[0.0], [0.0], [value], [0.0]], **TKWARGS).expand(4, 6)
     heard, gap = SMALL.respond(instance_of(SMALL), 0, y, wants, None)
@@ -358,7 +358,7 @@ def test_average_losses_of_real_portfolios(table, c, expected, bounds):
         ) and task.grad_bound.mean().item() == pytest.approx(bounds[1], rel=0.3)
 
 
-# ---- what is refused ---------------------------------------------------------------------------------------
+# ---- bad input ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

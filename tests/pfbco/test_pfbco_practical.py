@@ -96,7 +96,7 @@ def test_the_last_quarter_of_each_learner():
     assert found["FKM"].split() == ["1.00", "1.00", "-2.000", "[-14.706,", "+10.706]", "0"]
 
 
-def test_what_is_learned():
+def test_learning_is_the_ratio_to_the_control():
     found = learns(runs(), "PF")
     assert (found.estimate, found.low, found.high) == pytest.approx(
         (0.5, 3 / 8, 3 / 4)

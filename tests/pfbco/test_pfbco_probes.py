@@ -57,7 +57,7 @@ def test_losses_of_center_and_of_played_point(learner, problem):
             ) and not center.equal(played)
 
 
-def test_what_centers_lose_is_not_the_trace():
+def test_losses_of_centers_are_not_in_the_trace():
     trace = play(
         Doubling(PF),
         QP,
@@ -72,7 +72,7 @@ def test_what_centers_lose_is_not_the_trace():
 @pytest.mark.parametrize(
     "learner", [PF, PFBCO(0.3, sham=True), FKM(0.3), BlockPFBCO(0.3)], ids=repr
 )
-def test_the_estimate_is_what_the_learner_adds(learner):
+def test_the_estimate_is_the_learners_increment(learner):
     for seen in rounds(learner, QP):
         found = probes.gradient_norm(seen)
         step, _ = learner.estimate(
@@ -85,7 +85,7 @@ def test_the_estimate_is_what_the_learner_adds(learner):
 
 
 @pytest.mark.parametrize("learner, deviation", [(StochOCG(), 3.0), (StochOCG(0.5), 0.5)], ids=repr)
-def test_the_noise_is_what_the_learner_adds(learner, deviation):
+def test_the_noise_is_the_learners_increment(learner, deviation):
     norms = []
     for seen in rounds(learner, QP, 200):
         heard = (seen.after.A - seen.before.A) / seen.before.eta.unsqueeze(1)
@@ -137,7 +137,7 @@ def test_tracking_is_measured_from_the_minimizer_of_a_generic_solver(learner):
             )
 
 
-def test_the_leader_is_tracked_exactly_and_who_stands_still_is_caught():
+def test_the_leader_is_tracked_exactly_and_a_static_learner_is_detected():
     worst = lambda learner, problem: play(
         learner, problem, 1024, 4, probes={"h": Probe(probes.tracking_ratios, "max")}, record=[1024]
     )["h"][:, -1]
@@ -225,7 +225,7 @@ def test_points_of_broken_learners_are_not():
 
 
 @pytest.mark.parametrize("problem", [QP, BallQuadratic(2)], ids=repr)
-def test_constants_are_the_task_s(problem):
+def test_constants_agree_with_the_task(problem):
     seen = next(rounds(PF, problem))
     found, task = probes.constants(seen), seen.context
     assert found.shape == (3, 4)

@@ -54,7 +54,7 @@ def test_loss_and_gradient(problem):
         torch.testing.assert_close(torch.autograd.grad(loss.sum(), y)[0], gradient.detach())
 
 
-def test_the_polytope_is_that_of_its_rows():
+def test_the_polytope_agrees_with_its_rows():
     instance = instance_of(SMALL)
     A = Streams(0, range(3)).at(-1).uniform("problem", 2, 3)
     cset = instance.task.cset
@@ -90,7 +90,7 @@ def test_the_triangle():
 
 @pytest.mark.parametrize("problem", [SMALL, QuadraticPolytope(5, 4)], ids=repr)
 @pytest.mark.parametrize("rounds, numbers", [(512, 1 << 21), (7, 1), (3, 40)])
-def test_bounds_are_those_of_every_vertex_and_round(problem, rounds, numbers, monkeypatch):
+def test_bounds_cover_every_vertex_and_round(problem, rounds, numbers, monkeypatch):
     monkeypatch.setattr(quadratic, "ROUNDS", rounds)
     monkeypatch.setattr(quadratic, "NUMBERS", numbers)
     quadratic._task.cache_clear()
@@ -197,7 +197,7 @@ def test_best_point_in_hindsight():
         np.testing.assert_allclose(x, other.x, atol=1e-5)
 
 
-def test_best_point_inside_and_on_a_side():
+def test_best_point_inside_and_on_a_face():
     C, d = np.vstack([-np.eye(2), np.eye(2)]), np.array([0.0, 0.0, 1.0, 1.0])
     x, value = best_quadratic(C, d, 4.0 * np.eye(2), np.array([-1.0, -2.0]))
     np.testing.assert_allclose(x, [0.25, 0.5])
@@ -219,7 +219,7 @@ def test_sizes_of_the_default_polytopes():
 
 
 @pytest.mark.slow
-def test_averages_are_those_of_another_implementation():
+def test_averages_agree_with_another_implementation():
     """Final average losses at T = 1023; the standard errors with 10 trials are below 0.1, and for Unregularized below 0.3."""
     expected = {
         PFBCO(): 1.074,

@@ -32,7 +32,7 @@ from paperlib.pfbco.probes import FixedLoss
 from paperlib.play import play
 
 
-def test_learners_differ_in_what_they_are_named_for():
+def test_learners_differ_as_their_names_state():
     found = learners(0.3)
     assert (
         all(isinstance(learner, Doubling) for learner in found.values())
@@ -56,7 +56,7 @@ def test_learners_differ_in_what_they_are_named_for():
     assert all(drawing.line_style(name) for name in found)
 
 
-def test_probes_sum_what_they_are_named_for():
+def test_probes_sum_the_quantity_of_their_name():
     problem, horizon = QuadraticPolytope(3, 2), 9
     runs = {}
     for name, learner in learners(0.5).items():
@@ -111,7 +111,7 @@ def test_fixed_points_of_a_portfolio():
     )
 
 
-def test_fixed_loss_does_not_depend_on_who_plays():
+def test_fixed_loss_does_not_depend_on_the_learner():
     problem = BallLinear(3)
     found = [
         play(learner, problem, 6, 2, probes={"there": Probe(FixedLoss(problem, 0.4), "sum")})[
@@ -122,7 +122,7 @@ def test_fixed_loss_does_not_depend_on_who_plays():
     assert all(np.array_equal(found[0], other) for other in found[1:]) and (found[0] != 0).all()
 
 
-def test_recorded_rounds_hold_what_the_claims_look_at():
+def test_recorded_rounds_include_the_rounds_of_the_claims():
     rounds = recorded(4095)
     assert (
         rounds == sorted(set(rounds))
@@ -187,6 +187,6 @@ def test_price_tables(monkeypatch):
     assert price_tables("synthetic")[1] == "synthetic market"
 
 
-def test_price_tables_refuse_another_word():
+def test_price_tables_refuse_other_values():
     with pytest.raises(ValueError, match="data='bundled'"):
         price_tables("bundled")

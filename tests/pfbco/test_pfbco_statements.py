@@ -115,7 +115,7 @@ def test_every_statement_holds_on_every_problem(name, c):
             } and set(ideal.values()) == {"holds"}, ideal
 
 
-def test_a_record_is_what_was_played():
+def test_a_record_agrees_with_the_run():
     """The trace has the centers, points and constants per trial, and the losses at the points."""
     problem, learner, T = QuadraticPolytope(3, 2), PFBCO(0.5), 6
     trace, instance = recorded(learner, problem, T, seed=3), settings.instance(problem, T, 3, 3)
@@ -300,7 +300,7 @@ def test_the_unbroken_copy_is_the_algorithm():
 
 @pytest.mark.parametrize("name", ["ball, linear", "polytope", "sub-simplex", "nuclear ball"])
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda x: x.__name__)
-def test_mutants_are_found_by_what_notebooks_print(mutant, name):
+def test_mutants_are_detected_by_the_statements_of_the_notebooks(mutant, name):
     """A statement detects each mutant; the bounds of tracking and of the lemmas have too much slack for most of them."""
     c = 1.0
     for problem in (small_problems(c)[name], Loud(small_problems(c)[name])):
@@ -332,13 +332,13 @@ class Drawn(RegularizedLeader):
     [(2.0, "Lemma 6, sharp"), (0.5, "Be the leader"), (-1.0, "Be the leader")],
     ids=["half the regularizer", "twice the regularizer", "sign"],
 )
-def test_mutant_leaders_are_found(by, name):
+def test_mutant_leaders_are_detected(by, name):
     problem = Loud(BallLinear(3))
     assert "fails" not in leaders(Drawn(1.0), problem, 30).values()
     assert leaders(Drawn(1.0, by=by), problem, 30)[name] == "fails"
 
 
-def test_what_a_leader_computes_is_what_is_judged():
+def test_the_leaders_own_points_are_judged():
     """The leader's centers are checked, including the one after the last round. A run of one round has no other."""
     loud = Loud(BallQuadratic(2))
     for horizon, wrong in ((1, {"Lemma 6, sharp"}), (30, {"Lemma 6", "Lemma 6, sharp"})):
@@ -436,7 +436,7 @@ class OneSided:
         return u
 
 
-def test_directions_that_leave_one_out_are_found():
+def test_directions_that_omit_one_are_detected():
     problem = BallLinear(2)
     check = lambda learner: parted(
         {256: play(learner, problem, 256, 40, record="all", probes=KEPT)}, problem, 40, 0

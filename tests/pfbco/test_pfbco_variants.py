@@ -78,7 +78,7 @@ def test_learners_play_alike_with_solvers(problem):
 
 
 @solvers
-def test_solved_asks_solvers_and_keeps_the_losses():
+def test_solved_uses_solvers_and_keeps_the_losses():
     problem, solved = MatrixCompletion(3, 2, "nuclear"), s.Solved(MatrixCompletion(3, 2, "nuclear"))
     streams = Streams(0, range(2))
     instances = [

@@ -40,7 +40,7 @@ def falling(regret: np.ndarray) -> stats.Interval:
     return stats.bootstrap(
         regret[:, -2 * DOUBLINGS - 1 :],
         lambda mean: _fitted(mean[..., DOUBLINGS:]) - _fitted(mean[..., : DOUBLINGS + 1]),
-        of=f"log-log slope over {DOUBLINGS} doublings less that over {DOUBLINGS} before",
+        of=f"log-log slope over {DOUBLINGS} doublings minus slope over the {DOUBLINGS} before",
         resamples=RESAMPLES,
     )
 
@@ -64,7 +64,7 @@ def exponent_above(regret: np.ndarray, other: np.ndarray) -> stats.Interval:
     return stats.bootstrap(
         np.concatenate([regret[:, last], other[:, last]], 1),
         lambda mean: _fitted(mean[..., : DOUBLINGS + 1]) - _fitted(mean[..., DOUBLINGS + 1 :]),
-        of=f"log-log slope over {DOUBLINGS} doublings less the other's",
+        of=f"difference of the log-log slopes over {DOUBLINGS} doublings",
         resamples=RESAMPLES,
     )
 
@@ -102,7 +102,7 @@ TABLE_1 = (
         False,
         "O(T^{3/4})",
         "Flaxman, Kalai & McMahan (2005)",
-        "Lipschitz losses; O(T^{5/6}) without",
+        "for Lipschitz losses; O(T^{5/6}) otherwise",
     ),
     Kind(
         "bandit",

@@ -96,7 +96,7 @@ def relative_difference(
         raise ValueError(f"a, b: {len(a)} and {len(b)} trials; allowed: the same number")
     found, base = stats.paired_difference(a, b), float((b if gain is None else gain).mean())
     estimate, *ends = (x / base for x in found[:3])
-    of = "relative mean difference" if gain is None else "mean difference over the gain"
+    of = "relative mean difference" if gain is None else "mean difference relative to the gain"
     words = f"{of}, 95 % t-interval over paired trials"
     return stats.Interval(estimate, *sorted(ends), len(a), words)
 
@@ -148,11 +148,11 @@ def caveat(*tables: dict[str, Trace], gain: np.ndarray | None = None) -> str:
     times = " to ".join(dict.fromkeys(map(format_number, (min(longer), max(longer)))))
     apart = f"{format_number(100 * max(away))} %"
     near = (
-        f"within {apart} of it"
+        f"is within {apart} of PF's"
         if gain is None
-        else f"away from it by {apart} of all there is to gain"
+        else f"differs from PF's by {apart} of the largest possible gain"
     )
-    return f"PF's sham control ends {near}; PF's estimates are {times} times as long as StochOCG's noise"
+    return f"the final loss of PF's sham control {near}, and the norm of PF's estimates is {times} times the norm of StochOCG's noise"
 
 
 def mean_norms(found: dict[str, Trace]) -> tuple[float, float]:
