@@ -70,7 +70,9 @@ WANTED = {  # (pattern, least rate) in guides and notebooks
     "for example": (r"for example|for instance|e\.g\.|such as", 4),
     "because": (r"\bbecause\b|\btherefore\b|\bthus\b|\bhowever\b|\bhence\b|\bsince\b", 6),
 }
-QUOTED = re.compile(r"`[^`\n]*`|\"[^\"\n]{0,80}\"|\$[^$\n]*\$|<[^>\n]*>|\]\([^)\n]*\)|https?://\S+")
+QUOTED = re.compile(
+    r"``[^`\n]*``|`[^`\n]*`|\"[^\"\n]{0,80}\"|\$[^$\n]*\$|<[^>\n]*>|\]\([^)\n]*\)|https?://\S+"
+)
 FEW = 2  # places of a construction that are never too many
 
 
