@@ -4,11 +4,12 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+LONGEST = ("test_reliability", "test_shards")  # minutes each
 FAST_NOTEBOOKS = ("00_tour", "linear_1_ellipsoid")  # the others belong to the slow suite
 
 
 def pytest_collection_modifyitems(config, items):
-    """Run files with slow tests first, and omit test cases that a change does not affect.
+    """Run the longest files first, then others with slow tests; omit test cases that a change does not affect.
 
     Otherwise a worker could start a slow file when all others have finished.
     """
@@ -16,7 +17,7 @@ def pytest_collection_modifyitems(config, items):
         if item.path.suffix == ".ipynb" and item.path.stem not in FAST_NOTEBOOKS:
             item.add_marker("slow")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    items.sort(key=lambda item: (item.path.stem not in LONGEST, item.path not in slow))
     if lines := os.environ.get("PAPERLIB_CHANGED"):
         same = unaffected({ROOT / line for line in lines.splitlines()})
         config.hook.pytest_deselected(items=[item for item in items if case_of(item) in same])
