@@ -234,7 +234,7 @@ ERRATA = (  # an entry without a function cannot be shown by a computation
         "E3",
         "after Assumption 3",
         "The exponential distribution is listed with R = 0, but its ratio |mu''| / mu' is unbounded and its parameters are negative.",
-        "We require families that are defined on the whole real line. Among them only the Gaussian family has R = 0.",
+        "We require families whose natural parameter can be any real number. Among them, only the Gaussian family has R = 0.",
         e3,
     ),
     Erratum(
@@ -350,7 +350,7 @@ ERRATA = (  # an entry without a function cannot be shown by a computation
     Erratum(
         "E20",
         "Appendix F.1",
-        "The paper states that all parameters follow the theory. This cannot include RS-GLinCB, because with these constants its warm-up would not end within the run.",
+        "The paper states that all parameters except lambda follow the theory. This cannot include RS-GLinCB, because with these constants its warm-up would not end within the run.",
         "We use the constants of the published code.",
         e20,
     ),
@@ -370,7 +370,7 @@ ERRATA = (  # an entry without a function cannot be shown by a computation
     Erratum(
         "E23",
         "Lemma 5, Lemma 11",
-        "The filtration does not contain X_t. V_t is printed for its inverse. A starting value and a covariance are misprinted.",
+        "The filtration does not contain X_t. V_t is printed instead of its inverse. A starting value and a covariance are misprinted.",
         "X_t is known before r_t. The norms are those of V_t^{-1} with V_1 = lambda I, the starting value is E M_0, and the covariance is alpha H_s^{-1}.",
     ),
     Erratum(
@@ -390,7 +390,7 @@ ERRATA = (  # an entry without a function cannot be shown by a computation
         "E26",
         "experiments, Poisson",
         "The paper announces three values of S and shows two. The bound of 100 on the rewards is below the mean reward of the best arm at S = 5.",
-        "We show the largest mean reward at S = 3 and S = 5, and test the claim that rewards are below 100.",
+        "We show results at every S, and test the claim that rewards are effectively below 100.",
         e26,
     ),
     Erratum(
@@ -409,7 +409,7 @@ ERRATA = (  # an entry without a function cannot be shown by a computation
     Erratum(
         "E29",
         "Appendix F.1 against F.3",
-        "The paper claims that nothing is tuned. However, all confidence sets are shrunk by a factor that is not reported and that determines the order of the methods.",
+        "Appendix F.1 states that no parameter except lambda is tuned. However, Appendix F.3 shrinks all confidence sets by a factor that is not reported and that determines the order of the methods.",
         "We show the results for a range of factors.",
     ),
     Erratum(
