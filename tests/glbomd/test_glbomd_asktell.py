@@ -88,7 +88,7 @@ def test_warnings_where_the_theorem_does_not_reach():
 
 
 @pytest.mark.parametrize("learner", [GLMUCB(Bernoulli(), 2.0), RSGLinCB(Bernoulli(), 2.0)])
-def test_learners_that_need_a_horizon_say_so(learner):
+def test_learners_that_need_a_horizon_raise_an_error(learner):
     with pytest.raises(ValueError, match="horizon=None"):
         AskTell(learner, ARMS)
     user = AskTell(learner, ARMS, horizon=50)

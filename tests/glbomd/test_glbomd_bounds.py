@@ -120,7 +120,7 @@ def test_informative_from_is_the_first_round():
     assert beats(first) and not beats(first - 1)
 
 
-def test_regret_bound_grows_with_everything_that_hurts():
+def test_monotonicity_of_the_regret_bound():
     setting = at_theory("logistic", 3)
     bound = lambda s, T=3000, kappa=9.0: regret_bound(s, T, kappa).bound
     assert bound(setting) < bound(setting, T=3001)
@@ -310,7 +310,7 @@ class Pessimistic(GLBOMD):
         (Poisson(), 7.0, "dim"),
     ],
 )
-def test_a_choice_that_is_not_algorithm_1s_is_flagged(kind, link, S, ridge):
+def test_a_choice_that_differs_from_algorithm_1_is_flagged(kind, link, S, ridge):
     learner = kind(link, S, ridge=ridge)
     setting = setting_of(learner, 5)
     probes = {"behind": OptimismGap(setting)}
@@ -358,7 +358,7 @@ def test_order_of_regret():
     }
 
 
-def test_tables_are_the_papers():
+def test_tables_have_the_orders_of_the_paper():
     """Check rows, logarithms, amortized time, and the methods marked as jointly efficient."""
     fast = "log T sqrt(T / kappa_*)"
     assert [tuple(row) for row in lemmas.table_1()] == [

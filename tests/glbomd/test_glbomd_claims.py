@@ -64,19 +64,23 @@ DECIDED = {
 
 # Claims that cannot fail, or that were chosen after an inspection of the numbers. They are shown but never count as holding.
 UNJUDGED = {
-    **{f"C9.slope.{link}": "cannot tell O(1) from O(t)" for link in ("logistic", "poisson")},
-    "C14": "recognized by these numbers",
-    "C20": "the seed of K-means was taken because it gives",
-    "C21.a": "chosen after a look",
-    "C22.glmucb": "chosen after a look",
-    "C21.c": "chosen after a look",
-    "C22.gloc": "chosen after a look",
-    **{id: "cannot tell O(1) from O(t)" for id in IDS if id.startswith(("C23.time", "C23.growth"))},
+    **{f"C9.slope.{link}": "cannot distinguish O(1) from O(t)" for link in ("logistic", "poisson")},
+    "C14": "identified the environment from these numbers",
+    "C20": "chose the seed of K-means because it gives",
+    "C21.a": "chosen after an inspection",
+    "C22.glmucb": "chosen after an inspection",
+    "C21.c": "chosen after an inspection",
+    "C22.gloc": "chosen after an inspection",
+    **{
+        id: "cannot distinguish O(1) from O(t)"
+        for id in IDS
+        if id.startswith(("C23.time", "C23.growth"))
+    },
     "C23.memory": "by construction",
     "C23.history": "by construction",
     "C24": "formula",
     "C26": "by construction",
-    **{id: "chosen after a look" for id in IDS if id.startswith(("C28", "C29"))},
+    **{id: "chosen after an inspection" for id in IDS if id.startswith(("C28", "C29"))},
 }
 
 
@@ -103,19 +107,19 @@ def test_thresholds(declared, id):
     assert (declared[id].side, declared[id].threshold) == DECIDED[id]
 
 
-def test_what_decides_nothing_is_reported_and_says_why(declared):
+def test_claims_that_are_not_judged_are_reported_with_the_reason(declared):
     reported = {id for id, claim in declared.items() if claim.side == "reported"}
     assert reported == set(UNJUDGED)
     assert all(words in declared[id].test for id, words in UNJUDGED.items())
     assert not reported & {part for parts in PARTS.values() for part in parts}
 
 
-def test_the_shrink_factor_is_said_to_be_ours(declared):
+def test_sentences_state_that_we_chose_the_shrink_factor(declared):
     for id in ("C21.a", "C21.b", "C22.glmucb", "C22.gloc"):
-        assert "which is ours" in declared[id].sentence
+        assert "which we chose" in declared[id].sentence
 
 
-def test_sources_are_the_papers_own(declared):
+def test_sources_name_the_place_in_the_paper(declared):
     for id in ("C13.S3", "C13.S5", "C13", "C14"):
         assert declared[id].source == "Section 5"
     assert "O(log t)" in declared["C24"].sentence and "ours" in declared["C23.time.ecolog"].source
@@ -125,16 +129,18 @@ OURS = "C21.a C21.c C22.glmucb C22.gloc C25.fresh C25.fixed C28.radius C28.regre
 
 
 @pytest.mark.parametrize("id", OURS.split())
-def test_what_goes_beyond_a_sentence_of_the_paper_is_called_ours(declared, id):
+def test_source_starts_with_ours_if_the_claim_goes_beyond_the_paper(declared, id):
     assert declared[id].source.startswith("ours, after ")
 
 
 def test_rows_carry_their_caveats(declared):
     for id in IDS:
         if id.startswith(("C9.slope", "C23.time")):
-            assert "O(t) methods pass too" in declared[id].sentence
+            assert "O(t) methods pass this test, too" in declared[id].sentence
     for id in ("C25.fresh", "C25.fixed"):
-        assert "leading term alone; lambda = d" in declared[id].sentence
+        assert (
+            "leading term alone, and the theorem does not cover lambda = d" in declared[id].sentence
+        )
     assert "S=3, t from 1e3 to 1e300" in declared["C28.radius"].sentence
     assert all("declared late" in declared[id].source for id in IDS if id.startswith("C27"))
 
@@ -143,10 +149,10 @@ def test_rows_carry_their_caveats(declared):
 WHOLE = ("C1.", "C4.S", "C8.", "C10", "C11.certified", "C18.certified", "C21.b", "C27.certified")
 
 
-def test_totals_decide_what_figures_show_in_totals(declared):
+def test_totals_decide_claims_about_figures_of_totals(declared):
     for id, claim in declared.items():
         if id.startswith(WHOLE):
-            assert "ratio of total seconds of a run" in claim.test
+            assert "ratio of total run times of whole runs" in claim.test
         elif ".slsqp" in id:
-            assert "ratio of total seconds of the sampled rounds" in claim.test
-    assert declared["C9.kappa.poisson"].test.startswith("ratio of median seconds a round")
+            assert "ratio of total run times of the sampled rounds" in claim.test
+    assert declared["C9.kappa.poisson"].test.startswith("ratio of median run times per round")

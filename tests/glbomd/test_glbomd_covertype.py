@@ -68,7 +68,7 @@ def test_settings_of_the_figure():
 
 
 @pytest.mark.parametrize("name", ONE_TRIAL)
-def test_counts_choose_what_rows_choose(name):
+def test_counts_and_rows_lead_to_the_same_choices(name):
     """Check A18 for certified decisions, on the real arms."""
     learner = covertype_learners(0.05)[name]
     arm = {"arm": Probe(lambda seen: seen.action.double())}

@@ -94,14 +94,14 @@ def test_elliptical_potential_needs_kappa():
     assert found["printed"] < found["sum of widths"] <= found["with kappa"]
 
 
-def test_theory_constants_of_rsglincb_never_end_the_warm_up():
+def test_warm_up_of_rsglincb_does_not_end_with_theory_constants():
     found = numbers.e20()
     assert found["gamma"] == pytest.approx(595, abs=1)
     assert found["threshold"] == pytest.approx(1.3e-7, rel=0.05)
     assert found["rounds"] > 1e6
 
 
-def test_quoted_kappas_are_those_of_the_arms():
+def test_reported_kappas_are_over_the_arms():
     found = numbers.e21()
     quoted = {"Bernoulli": (21, 137, 963), "Poisson": (18, 127, 882)}
     for link, values in quoted.items():

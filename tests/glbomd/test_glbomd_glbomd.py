@@ -577,7 +577,7 @@ def test_caution(link, ridge, words):
         assert "Poisson" not in said
 
 
-def test_caution_of_a_bonus_that_leads_by_length():
+def test_caution_if_the_bonus_favors_the_largest_norm():
     """Check that the warning about the bonus appears if and only if it should.
 
     It appears if the norms of the arms differ and the horizon is short for dimension and ridge. Without a horizon it does

@@ -433,7 +433,7 @@ def test_one_scale_per_trial(learner):
         assert np.array_equal(mixed["arm"][trial], alone["arm"][0])
 
 
-def test_poisson_figures_learn_nothing():
+def test_neither_method_learns_in_the_poisson_figures():
     """Check that neither method learns in the Poisson figures, where the stated bound on the rewards is 100.
 
     Both choose arms by their norm, and have the regret of always pulling the arm with the largest norm.
@@ -521,7 +521,7 @@ def test_needs_a_horizon(make):
 
 
 @pytest.mark.parametrize("make", [GLMUCB, RSGLinCB])
-def test_validate_names_what_is_wrong(make):
+def test_validate_names_the_invalid_argument(make):
     learner = make(Bernoulli(), 2.0)
     learner.validate(X3, torch.tensor([1]), torch.tensor([1.0]))
     with pytest.raises(ValueError, match="norm"):

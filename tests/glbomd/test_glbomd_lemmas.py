@@ -102,7 +102,7 @@ def test_matrices_are_rebuilt_from_estimates_alone():
 
 
 @pytest.mark.parametrize("S, ridge", [(3.0, "theory"), (3.0, "sharp"), (3.0, 0.7), (0.5, 0.7)])
-def test_the_dispersion_is_where_it_belongs(S, ridge):
+def test_dispersion_enters_the_formulas_correctly(S, ridge):
     """Compare fractions of four tries, with g = 1/4, with counts of four tries, with g = 1.
 
     They are the same rewards in other units, so every lemma must have the same result.
@@ -124,7 +124,7 @@ def test_the_dispersion_is_where_it_belongs(S, ridge):
     assert not np.allclose(forgotten.bound, lemmas.lemma_4(count).bound, rtol=1e-2)
 
 
-def test_path_works_where_each_trial_has_its_own_arms():
+def test_replay_of_trials_with_different_arms():
     learner, problem = (
         GLBOMD(Bernoulli(), 3.0),
         FixedArms(Bernoulli(), 3.0, dim=3, arms=4, per_trial=True),
@@ -134,7 +134,7 @@ def test_path_works_where_each_trial_has_its_own_arms():
     assert all(lemma(run).verdict == "holds" for lemma in DETERMINISTIC)
 
 
-def test_path_refuses_what_it_cannot_use():
+def test_replay_rejects_incomplete_traces():
     learner, problem = GLBOMD(Bernoulli(), 3.0), SphereArms(Bernoulli(), 3.0)
     setting = setting_of(learner, 5)
     with pytest.raises(ValueError, match="record='all'"):
@@ -236,7 +236,7 @@ def test_projection_in_a_wrong_norm_is_flagged():
     assert lemmas.lemma_1(replay_of(Bernoulli(), 3.0, 5.0)).verdict == "holds"
 
 
-def test_lemma_1_is_held_against_any_comparator_in_the_ball():
+def test_lemma_1_holds_for_any_comparator_in_the_ball():
     run = replay_of(Bernoulli(), 3.0, 5.0)
     for u in (torch.zeros(run.arm.shape[-1], dtype=torch.float64), run.theta[:, :-1]):
         check = lemmas.lemma_1(run, comparator=u)
@@ -290,7 +290,7 @@ def test_lemma_6_flags_a_norm_bound_that_is_too_small():
     assert lemmas.lemma_6(under(run, norm_bound=z)).verdict == "holds"
 
 
-def test_lemma_11_flags_long_arms_and_refuses_a_small_ridge():
+def test_lemma_11_flags_arms_outside_the_ball_and_rejects_a_small_ridge():
     run = replay_of(Bernoulli(), 3.0, "sharp")
     assert lemmas.lemma_11(replace(run, arm=20 * run.arm)).verdict == "fails"
     with pytest.raises(ValueError, match="ridge"):

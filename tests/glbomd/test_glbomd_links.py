@@ -208,7 +208,7 @@ def test_numbers_are_accepted_exactly_where_allowed(x):
                 rule("field", x)
 
 
-def test_one_value_a_trial():
+def test_one_value_per_trial():
     rules.check_nonnegative("scale", tensor(0.0, 1.0), by_trial=True)
     for bad in (tensor(1.0, -1.0), tensor(1.0, math.nan), tensor(1.0, math.inf)):
         with pytest.raises(ValueError, match="scale="):

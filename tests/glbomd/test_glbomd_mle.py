@@ -231,7 +231,7 @@ def test_alone_equals_batched(link, options):
 
 @every_link
 @pytest.mark.parametrize("options", [{"ridge": 0.7}, {"ball": 1.5}])
-def test_form_that_does_not_look_agrees(link, options):
+def test_device_form_agrees_with_the_host_form(link, options):
     sample = data(link, trials=6, n=40)
     looked = fit(link, sample, **options)
     with shortcuts(False):
@@ -240,7 +240,7 @@ def test_form_that_does_not_look_agrees(link, options):
     torch.testing.assert_close(masked.theta, looked.theta, rtol=0, atol=1e-10)
 
 
-def test_warm_start_changes_nothing_but_the_way():
+def test_warm_start_does_not_change_the_estimate():
     sample = data(Poisson(), n=200)
     cold = fit(Poisson(), sample, ridge=0.3).theta
     warm = maximize_likelihood(Poisson(), sample, cold + 1e-3, 0.3).theta
@@ -248,7 +248,7 @@ def test_warm_start_changes_nothing_but_the_way():
 
 
 @every_link
-def test_prediction_lands_next_to_the_new_estimate(link):
+def test_prediction_is_close_to_the_new_estimate(link):
     """Check that the predicted start is far nearer than the old estimate, after one more observation and with a larger ridge."""
     sample = data(link, n=300)
     old = Sample(sample.points[:, :-1], None, sample.sums[:, :-1])

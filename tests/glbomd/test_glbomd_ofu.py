@@ -186,7 +186,7 @@ def test_steep_counts_are_decided():
     assert state.undecided == 0
 
 
-def test_first_round_plays_the_longest_arm():
+def test_first_round_plays_the_arm_with_the_largest_norm():
     arms = torch.tensor([[(0.1, 0.0), (0.6, 0.7), (0.0, -0.3)]], dtype=torch.float64)
     for learner in LEARNERS.values():
         arm, _ = learner.select(learner.init(2, arms, None, None, **TKWARGS), arms, None)

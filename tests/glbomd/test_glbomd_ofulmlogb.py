@@ -77,7 +77,7 @@ def test_radius():
     assert learner.radius(1000, 5) == pytest.approx(math.sqrt(2 * eta * inner + 180))
 
 
-def test_radius_is_wider_than_glbomds_by_the_root_of_a_logarithm():
+def test_radius_exceeds_glbomds_by_the_root_of_a_logarithm():
     """Check Remark 2: the ratio of the radii grows like sqrt(ln t), at every ridge."""
     for ridge in (5.0, 300.0):
         ours, theirs = GLBOMD(Bernoulli(), 3.0, ridge=ridge), OFULMLogB(3.0, ridge=ridge)

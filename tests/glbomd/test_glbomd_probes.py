@@ -23,7 +23,7 @@ def test_bytes_of_a_state_of_constant_size():
     assert (trace["memory"] == [8 * (d + 2 * d * d), 0]).all()  # theta, H, H^{-1}; no history
 
 
-def test_bytes_of_a_history_grow_by_a_row_a_round():
+def test_bytes_of_a_history_grow_by_a_row_per_round():
     trace = play(
         GLMUCB(Bernoulli(), 2.0),
         PROBLEM,
@@ -51,7 +51,7 @@ def test_bytes_of_a_history_grow_by_a_row_a_round():
         ("RS-GLinCB", 49),
     ],
 )
-def test_what_grows_in_the_methods_of_the_tables(name, row):
+def test_growth_of_the_states_in_the_tables(name, row):
     """Check the growth by ``row`` bytes per round: five coordinates and a reward, and a mark for RS-GLinCB.
 
     The rest of the state does not grow.
@@ -70,7 +70,7 @@ def test_what_grows_in_the_methods_of_the_tables(name, row):
     ).all()
 
 
-def test_bytes_count_rows_so_far_and_nothing_but_numbers():
+def test_bytes_count_filled_rows_and_numbers_only():
     rows = Rows.empty(2, 5, dtype=torch.float64).append(torch.zeros(2, 5, dtype=torch.float64))
     state = (rows, torch.zeros(2, dtype=torch.bool), 7, None)
     assert state_bytes(state) == 80 + 2 and state_bytes(state, Rows) == 80

@@ -138,7 +138,7 @@ def test_reference_rules_attain_their_regret():
 
 
 @each
-def test_worlds(name):
+def test_interface_of_problems(name):
     """Check arms, gaps and rewards of every problem.
 
     Arms are in the unit ball. The gap is 0 for the best arm and mu(best) - mu(arm) for all arms. Rewards are in the support.
@@ -171,7 +171,7 @@ def test_worlds(name):
 
 
 @each
-def test_trials_do_not_depend_on_their_company(name):
+def test_trials_do_not_depend_on_the_other_trials(name):
     """Check that trial 2 alone equals trial 2 among three, and that rounds may be requested in any order."""
     problem = PROBLEMS[name]
     (batch, noise), (alone, own) = start(problem), start(problem, [2])
@@ -242,7 +242,7 @@ def test_given_uniforms():
     assert play(UniformArm(), problem, 50, 3)["regret"].shape[0] == 3
 
 
-def test_descriptions_tell_problems_apart():
+def test_descriptions_distinguish_problems():
     keys = [str(describe(problem)) for problem in PROBLEMS.values()]
     assert len(set(keys)) == len(keys)
 

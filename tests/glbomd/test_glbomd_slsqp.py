@@ -40,7 +40,7 @@ def test_slsqp_is_timed_in_turns_with_another_learner():
     ).all()
 
 
-def test_slsqp_sees_a_wrong_decision():
+def test_slsqp_detects_a_wrong_decision():
     """Check that the probe can disagree, by passing it a round with another arm."""
     disagreements = []
 
