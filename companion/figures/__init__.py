@@ -11,6 +11,7 @@ from .drawing import (
     registered_styles,
     regret_panel,
     save,
+    show,
     style_context,
     time_panel,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "panels",
     "regret_panel",
     "save",
+    "show",
     "style_context",
     "registered_styles",
     "time_panel",

@@ -447,10 +447,24 @@ def save(
     )
     write_bytes(place / f"{name}.pdf", pdf.getvalue())
     write_bytes(place / f"{name}.png", png.getvalue())
-    if kernel_shell() is not None:  # in a notebook, show it as an output of fixed size
+    _display(fig, png.getvalue(), alt)
+
+
+def show(fig: Figure, alt: str) -> None:
+    """Show a figure in a notebook without writing a file, and close it; ``alt``: see ``save``."""
+    png = io.BytesIO()
+    with style_context():
+        _settle(fig)
+        fig.savefig(png, format="png", dpi=DPI)
+    _display(fig, png.getvalue(), alt)
+
+
+def _display(fig: Figure, png: bytes, alt: str) -> None:
+    """Show an image with an alternative text as the output of a notebook's cell, and close its figure."""
+    if kernel_shell() is not None:
         from IPython.display import Image, display
 
         width = round(100 * fig.get_size_inches()[0])
-        display(Image(png.getvalue(), format="png", width=width, alt=alt))
+        display(Image(png, format="png", width=width, alt=alt))
     if "matplotlib.pyplot" in sys.modules:  # pyplot would show its figure a second time
         sys.modules["matplotlib.pyplot"].close(fig)
