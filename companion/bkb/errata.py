@@ -385,7 +385,7 @@ ERRATA = (
     Erratum(
         "E20",
         "Figure 2",
-        "the meaning of the bandwidth, the noise, lambda, q-bar, the seed and the scale of the band are not given",
+        "the meaning of the bandwidth of 100 is left open; noise, lambda, q-bar, the seed and the scale of the band are not given",
         "we use gamma = 100, noise 0.1, lambda = noise^2, q-bar = 5, and a band on the scale of f",
     ),
     Erratum(
