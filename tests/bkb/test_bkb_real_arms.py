@@ -80,7 +80,7 @@ def test_data_sets_by_profile(monkeypatch):
     )
     assert arm_sets("auto") == (
         ["diabetes", "digits", "california_housing"],
-        {"abalone": "the file could not be had"},
+        {"abalone": "the file is not available"},
     )
     with pytest.raises(FileNotFoundError):
         arm_sets("real")
