@@ -121,7 +121,7 @@ CLAIMS = [
         "C1",
         STARVATION,
         VARIANCE,
-        "BKB's variance is close to the exact variance at all points: it is within a factor of 3 for t = 6, 63 and 215. The factor 3 is alpha at eps = 1/2.",
+        "BKB's variance is close to the exact variance at all points: it is within a factor of 3 after t = 6, 63 and 215 evaluations on half of the axis. The factor 3 is alpha at eps = 1/2.",
         (f"{SHARE}, all points and all three t at once", "above", 0.95),
     ),
     *_parts(
@@ -147,7 +147,7 @@ CLAIMS = [
         "BKB's bands cover f as often as the exact bands; the bands of the subset of regressors do not.",
         {
             "bkb": (
-                "In more than 95 % of draws, BKB's bands of three standard deviations have the coverage of the exact bands within 0.005 at all three t.",
+                "In more than 95 % of draws, the coverage of f by BKB's bands of three standard deviations is within 0.005 of the coverage by the exact bands, after t = 6, 63 and 215 evaluations.",
                 ("fraction of draws, 95 % Clopper-Pearson interval", "above", 0.95),
             ),
             "sor": (
@@ -359,17 +359,17 @@ CLAIMS = [
         "C16",
         "ours, after Theorem 3.1, whose qbar is in the hundreds",
         COST,
-        "Enough oversampling makes BKB's variance accurate.",
+        "Enough oversampling makes BKB's variance accurate (200 arms in one dimension).",
         {
             **{
                 merge: (
-                    f"With qbar = {qbar} and one Bernoulli sample per {coin}, BKB's variance stays within a factor of 1.5 of the exact variance in all rounds of every trial.",
+                    f"With qbar = {qbar} and one Bernoulli sample per {coin}, BKB's variance stays within a factor of 1.5 of the exact variance in all rounds of every trial (200 arms in one dimension).",
                     ("fraction of trials, exact", "equal", 1.0),
                 )
                 for merge, qbar, coin in (("pulls", 10, "pull"), ("arms", 5, "arm"))
             },
             "monotone": (
-                "More oversampling is never less accurate: the fraction of rounds with the variance within a factor of 1.5 does not decrease as qbar grows.",
+                "More oversampling is never less accurate: the fraction of rounds with the variance within a factor of 1.5 does not decrease as qbar grows (200 arms in one dimension).",
                 ("steps from one qbar to the next at which the fraction decreases, an exact count", "equal", 0),
             ),
         },
@@ -378,14 +378,14 @@ CLAIMS = [
         "C17",
         "abstract, near-constant cost per round, and Section 3.2",
         COST,
-        "BKB's run time per round hardly grows with t: the exponent is below 0.25, a threshold that we chose.",
+        "BKB's run time per round hardly grows with t: the exponent is below 0.25, a threshold that we chose (the least favorable timed problem).",
         (GROWTH, "below", 0.25),
     ),
     _claim(
         "C18",
         "Sections 1 and 3.2",
         COST,
-        "If exact GP-UCB is refitted to the whole history, its run time per round grows with t: the exponent is above 1.2, a threshold that we chose. The paper states a cost of A t^2 per round, an exponent of 2.",
+        "If exact GP-UCB is refitted to the whole history, its run time per round grows with t: the exponent is above 1.2, a threshold that we chose (the least favorable timed problem). The paper states a cost of A t^2 per round, an exponent of 2.",
         (GROWTH, "above", 1.2),
     ),
     *_parts(
@@ -415,7 +415,7 @@ CLAIMS = [
         "Compared with exact GP-UCB with rank-one updates on the unique arms, sketching saves run time where the dictionary is far smaller than the set of pulled arms, and only there.",
         {
             "hard": (
-                "Where the dictionary is nearly as large as the set of pulled arms, BKB is no faster than exact GP-UCB with rank-one updates.",
+                "Where the dictionary is nearly as large as the set of pulled arms, BKB is no faster than exact GP-UCB with rank-one updates (a rough function).",
                 (
                     f"BKB / exact: {SECONDS}, over the last 50 rounds with M^2 > U^2 / 2",
                     "above",
@@ -423,7 +423,7 @@ CLAIMS = [
                 ),
             ),
             "dense": (
-                "Where the dictionary is far smaller than the set of pulled arms, BKB is faster than exact GP-UCB with rank-one updates.",
+                "Where the dictionary is far smaller than the set of pulled arms, BKB is faster than exact GP-UCB with rank-one updates (many arms, a smooth function).",
                 (
                     f"exact / BKB: {SECONDS}, over the last 50 rounds",
                     "above",
@@ -447,7 +447,7 @@ CLAIMS = [
         "C21.plain",
         "Section 4",
         THEORY,
-        "Without its factor 2 alpha, the sum of variances that replaces ln det in BKB's radius is less than half of the same closed-form bound. The paper reads the sum in this way where it states that it is up to log t larger than ln det.",
+        "Without its factor 2 alpha, the sum of variances that replaces ln det in BKB's radius is less than half of the closed-form bound for the Gaussian kernel that is known before a run (eps = 1/2). The paper reads the sum in this way where it states that it is up to log t larger than ln det.",
         (
             f"ln(kappa2 t) sum s2~_t(x_s) / the same bound, after the last round, {BOOT}",
             "below",
