@@ -132,11 +132,19 @@ CLAIMS = [
         {
             "bkb": (
                 "Outside the data, BKB's variance is at least a third of the exact variance.",
-                (f"{SHARE}, smallest ratio of variances on [0.65, 1] at all three t", "above", 0.95),
+                (
+                    f"{SHARE}, smallest ratio of variances on [0.65, 1] at all three t",
+                    "above",
+                    0.95,
+                ),
             ),
             "sor": (
                 "Outside the data, the variance of the subset of regressors falls below a thousandth of the exact variance.",
-                (f"{SHARE}, smallest ratio of variances on [0.65, 1] at all three t", "above", 0.95),
+                (
+                    f"{SHARE}, smallest ratio of variances on [0.65, 1] at all three t",
+                    "above",
+                    0.95,
+                ),
             ),
         },
     ),
@@ -273,7 +281,9 @@ CLAIMS = [
         "With real data as arms, BKB has about the regret of exact GP-UCB and the subset of regressors has more (noise 0.3, a norm guessed as 3). The dictionary holds nearly all pulled arms, and therefore BKB is nearly exact.",
         _real("diabetes", 0.5)
         | _real("digits", 0.2)
-        | _real("abalone", 0.5, " Neither finds the best arm: both regrets grow as t to the power 0.89.")
+        | _real(
+            "abalone", 0.5, " Neither finds the best arm: both regrets grow as t to the power 0.89."
+        )
         | _real("california", 0.5),
     ),
     *(
@@ -370,7 +380,11 @@ CLAIMS = [
             },
             "monotone": (
                 "More oversampling is never less accurate: the fraction of rounds with the variance within a factor of 1.5 does not decrease as qbar grows (200 arms in one dimension).",
-                ("steps from one qbar to the next at which the fraction decreases, an exact count", "equal", 0),
+                (
+                    "steps from one qbar to the next at which the fraction decreases, an exact count",
+                    "equal",
+                    0,
+                ),
             ),
         },
     ),
