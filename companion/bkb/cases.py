@@ -17,10 +17,10 @@ from paperlib.maths.gp import RBF, Linear, Matern
 
 # Cases that the benchmark leaves out, with the reasons.
 UNMEASURED = {
-    "GP-UCB, refitted": "its rounds cost t^3; notebook bkb_4_cost times the first ones",
-    "QFF 40": "its features are 40 to the power of the dimension, more than memory holds at d = 5",
-    "warm start": "a learner around another",
-    "uniform, first arms": "it learns nothing",
+    "GP-UCB, refitted": "a round costs t^3; the notebook bkb_4_cost measures the first rounds",
+    "QFF 40": "it has 40^d features, which do not fit into memory at d = 5",
+    "warm start": "it is a wrapper around another learner",
+    "uniform, first arms": "it does not learn",
 }
 
 _problem = RKHS(arms=24, dim=1, gamma=30.0, norm=2.0, noise=0.3)

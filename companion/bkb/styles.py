@@ -8,7 +8,7 @@ STYLES = {
     "BKB 2": Style("vermilion", ">", linestyle="-.", label="BKB, $\\bar q=2$"),
     "BKB 3": Style("vermilion", "d", linestyle="--", label="BKB, $\\bar q=3$"),
     "BKB 10": Style("vermilion", "p", linestyle="-", label="BKB, $\\bar q=10$"),
-    "BKB, arms": Style("orange", "s", linestyle="--", label="BKB, a coin an arm"),
+    "BKB, arms": Style("orange", "s", linestyle="--", label="BKB, one sample per arm"),
     "BKB, incremental": Style("orange", "^", linestyle="-."),
     "LazyBKB": Style("orange", "P"),
     "ContextualBKB": Style("orange", "X", linestyle=":"),

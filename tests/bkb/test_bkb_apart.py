@@ -25,7 +25,7 @@ def test_features_that_are_zero_everywhere_are_left_out_and_come_back():
     assert split_trials(kept) is kept and torch.equal(split_trials(Rows.of(GIVEN)).view, GIVEN)
 
 
-def test_put_copies_what_it_is_given_alone():
+def test_put_copies_only_its_argument():
     kept, rows = PerTrialRows.of(GIVEN), torch.full((1, 3, 2), 7.0, dtype=torch.float64)
     new = kept.put(torch.tensor([0]), rows)
     rows.zero_()

@@ -328,7 +328,7 @@ def test_variances_that_a_learner_got_wrong_are_flagged():
     )
 
 
-def test_dictionary_that_is_not_what_was_sampled_is_flagged():
+def test_dictionary_that_differs_from_the_sampled_one_is_flagged():
     shot = dictionary("matern", 3)
     few = torch.zeros_like(shot.mask)
     few[shot.mask.nonzero()[0]] = True
@@ -696,7 +696,7 @@ def test_assumptions():
     )
 
 
-def test_probes_see_through_a_script():
+def test_probes_work_with_a_scripted_learner():
     c = confidence()
     learner = Scripted(BKB(REFERENCE.kernel, c, qbar=5.0), UniformArm(), 10)
     trace = record(learner, REFERENCE, 20, 2)

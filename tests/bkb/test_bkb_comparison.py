@@ -21,7 +21,7 @@ def test_rounds_from_seven_times_on():
     assert not len(from_seven(np.full(5, 3))) and from_seven(np.zeros(3)).tolist() == [0, 1, 2]
 
 
-def test_rounds_in_which_nearly_all_are_in():
+def test_rounds_whose_dictionary_has_nearly_all_arms():
     # 9 > 8, 9 < 12.5
     assert while_alike(np.array([1, 2, 3, 3]), np.array([1, 2, 4, 5])).tolist() == [0, 1, 2]
     assert while_alike(np.full(70, 4), np.full(70, 4)).tolist() == list(range(20, 70))

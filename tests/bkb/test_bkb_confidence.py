@@ -80,7 +80,7 @@ def test_the_logarithm_of_the_paper_is_clamped():
     )
 
 
-def test_gamma_is_that_of_the_next_pair():
+def test_gamma_is_taken_from_the_next_pair():
     confidence = replace(REF, rule="gamma", gamma=PAIRS)
     assert [confidence.gamma_at(t) for t in (1, 10, 11, 100)] == [5.0, 5.0, 20.0, 20.0]
     with pytest.raises(ValueError, match="gamma: .*101"):
@@ -111,7 +111,9 @@ def test_a_tally_adds_up():
     st.floats(0, 50),
     st.integers(2, 100),
 )
-def test_radii_grow_with_what_they_pay_for(rule, noise, norm, ridge, delta, eps, sums, rounds):
+def test_radii_grow_with_noise_norm_and_confidence(
+    rule, noise, norm, ridge, delta, eps, sums, rounds
+):
     confidence = Confidence(noise, norm, ridge, delta, eps, rule, gamma=PAIRS)
     at = tally(sums, 2 * sums, sums / 2, rounds=rounds)
     here = confidence.radius(at)
@@ -156,7 +158,7 @@ def test_fields_out_of_range_are_refused(field, value):
         replace(REF, **{field: value})
 
 
-def test_what_a_field_needs_beside_it():
+def test_fields_that_need_another_field():
     with pytest.raises(ValueError, match="ridge=0.0"):  # without noise the ridge has no default
         Confidence(0.0, 1.0)
     with pytest.raises(ValueError, match="gamma="):

@@ -97,7 +97,7 @@ def test_regret_bounds_in_numbers():
     assert theory.trivial_regret(reference, 1.0, 300) == 1800
 
 
-def test_regret_bounds_grow_with_what_hurts():
+def test_regret_bounds_grow_with_horizon_information_and_radius():
     c = confidence()
     for bound in (
         lambda **k: theory.regret_bound(
@@ -141,7 +141,7 @@ def test_worst_radius_without_sketching_error():
 
 
 @pytest.mark.parametrize("eps, worst, printed", [(0.5, 4.9e4, 2.25e4), (0.1, 2.28e3, 431)])
-def test_horizons_from_which_the_bounds_inform(eps, worst, printed):
+def test_horizons_from_which_the_bounds_are_informative(eps, worst, printed):
     kernel, arms = reference_arms()
     c, gamma = confidence("online", eps=eps), run_lemmas.gamma_at(kernel, arms, 0.01)
     uniform = lambda T: run_lemmas.uniform_dimension(kernel, arms, T, 0.01)

@@ -15,7 +15,7 @@ def own_locks(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_run_in_a_process_of_its_own():
+def test_a_run_in_a_separate_process():
     found = large_run(300, 30)
     assert 0 < found["seconds"] < found["cpu"] < 60 and 5e7 < found["bytes"] < 2**30
     again = play(

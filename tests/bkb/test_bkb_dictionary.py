@@ -74,7 +74,7 @@ def test_accuracy_and_steps():
     )
 
 
-def test_expected_share_uses_the_round_before_and_bounds_that_say_something():
+def test_expected_share_uses_the_round_before_and_informative_bounds():
     """With alpha = 3 the bounds of rounds 41 and 61 are 3 * 2 * 5 + 1 and 3 * 2 * 6 + 1; the bound of round 21, 49, is vacuous."""
     found = Trace(
         np.array([20, 21, 40, 41, 60, 61]),

@@ -141,7 +141,7 @@ def test_counterexample_to_theorem_4_1_as_printed():
         assert corrected > 9
 
 
-def test_counterexample_is_what_bkb_does():
+def test_bkb_plays_as_the_counterexample():
     c = confidence("paper", noise=1e-3, norm_bound=1.0)
     learner = BKB(Linear(), c, qbar=theory.qbar_theory(10, c.delta, c.eps))
     trace = play(

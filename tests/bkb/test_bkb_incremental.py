@@ -23,7 +23,7 @@ def trace():
     return play(IncrementalBKB(KERNEL, RADIUS, 2.0), PROBLEM, 120, 4, 0, record="all", probes=SEEN)
 
 
-def test_a_pull_stays_while_its_own_coin_is_below_the_least_probability_so_far(trace):
+def test_a_pull_stays_while_its_random_number_is_below_the_least_probability_so_far(trace):
     for trial in range(4):
         streams, pulls = Streams(trial, [0]), []  # arm, uniform, whether it is in the dictionary
         for t in range(120):
@@ -36,7 +36,7 @@ def test_a_pull_stays_while_its_own_coin_is_below_the_least_probability_so_far(t
             assert set(np.flatnonzero(trace["mask"][trial, t])) == kept
 
 
-def test_what_has_left_returns_by_a_new_pull_only(trace):
+def test_a_removed_arm_returns_only_by_a_new_pull(trace):
     back = (np.diff(trace["mask"], axis=1) > 0).nonzero()
     assert len(back[0]) and (trace["arm"][back[0], back[1] + 1] == back[2]).all()
     assert (np.diff(trace["mask"], axis=1) < 0).any()
@@ -50,7 +50,7 @@ def test_with_a_large_qbar_nothing_leaves_and_it_is_bkb():
     np.testing.assert_array_equal(ours, fresh)
 
 
-def test_the_share_that_stays_is_the_ratio_of_probabilities():
+def test_the_fraction_that_stays_is_the_ratio_of_probabilities():
     learner, draw = IncrementalBKB(KERNEL, RADIUS, 1.0), Streams(0, range(20_000)).at(5)
     arms = torch.zeros(1, 2, 1, dtype=torch.float64)
     state = learner.init(20_000, arms, None, draw, dtype=torch.float64)

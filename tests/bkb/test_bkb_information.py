@@ -49,7 +49,7 @@ def test_orthonormal_arms_in_closed_form():
 
 
 @pytest.mark.parametrize("kernel", [RBF(3.0), Matern(0.5, 0.5), Linear()], ids=str)
-def test_between_the_bounds_lies_the_best_of_all_designs(kernel):
+def test_the_best_of_all_designs_is_between_the_bounds(kernel):
     arms = torch.rand(5, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     for gain in run_lemmas.information_gain(kernel, arms, 0.2, [1, 3, 5]):
         best = max(

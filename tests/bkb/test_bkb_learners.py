@@ -273,7 +273,7 @@ def test_deterministic_trace(learner):
     ],
     ids=str,
 )
-def test_exact_in_three_ways_is_scikit_learns(kernel, theirs):
+def test_three_exact_learners_agree_with_scikit_learn(kernel, theirs):
     arms = BALL if kernel == Linear() else LINE
     by_rank_one, unique, naive = (
         run(learner(kernel, CONF), arms, 60, range(3))
@@ -334,7 +334,7 @@ def test_exact_by_rank_one_does_not_drift(monkeypatch, noise, tolerance):
     assert ((state.s2 - s2).abs() <= tolerance * s2).all()
 
 
-def test_what_exact_by_rank_one_keeps_grows_with_the_arms_and_not_with_the_rounds():
+def test_the_state_of_rank_one_updates_grows_with_the_arms_and_not_with_the_rounds():
     states = run(ExactGPUCB(RBF(20.0), CONF), LINE, 400, range(2)).states
     assert state_bytes(states[400]) == state_bytes(states[100])
 
@@ -356,7 +356,7 @@ def test_oful_is_exact_with_the_linear_kernel(rule):
     )
 
 
-def test_oful_is_the_other_oful_with_its_first_arm():
+def test_oful_agrees_with_the_other_oful_given_its_first_arm():
     # linear.OFUL starts with the arm of largest norm.
     longest = torch.linalg.vector_norm(BALL, dim=-1).argmax().item()
     theirs, played = linear.OFUL(XI, 2.0, 0.1, ridge=CONF.lam), []
@@ -395,7 +395,7 @@ def test_lazy_with_threshold_1_is_bkb_bit_for_bit(kernel, merge):
 
 @pytest.mark.parametrize("learner", [BKB, LazyBKB])
 @pytest.mark.parametrize("way", ["no K_XX", "torch"])
-def test_a_kept_gram_and_numpy_change_nothing_but_rounding(monkeypatch, learner, way):
+def test_a_cached_gram_and_numpy_change_only_rounding(monkeypatch, learner, way):
     """The results equal those with too many arms for K_XX to be stored, and those of the code for a GPU."""
     kept = run(learner(RBF(60.0), CONF), LINE, 60, range(3))
     with shortcuts(way != "torch"):
@@ -467,7 +467,7 @@ def test_soful_with_all_rows_is_oful():
     )
 
 
-def test_soful_with_few_rows_knows_less():
+def test_soful_with_few_rows_has_a_smaller_matrix():
     """V~ <= V <= V~ + rho I, where V is computed from the pulled arms; the learner's mean is the ridge estimate with V~."""
     ran = run(SOFUL(CONF, size=2), BALL, 60, range(3))
     sketch, rho = np.zeros((2, 4)), 0.0
@@ -767,7 +767,7 @@ def test_ties_go_to_the_smallest_index(learner):
 
 
 @every_learner
-def test_an_arm_of_length_zero_is_played_at_most_at_first(learner):
+def test_an_arm_of_norm_zero_is_played_at_most_at_first(learner):
     if learner.kernel == ROUGH:
         learner = replace(learner, kernel=Linear())
     arms = ((0.0, 0.0), (1.0, 0.2), (0.3, 0.9))
@@ -847,7 +847,7 @@ def test_the_same_seed_gives_the_same_run(learner):
     assert a.equal(b) and not np.array_equal(a["arm"], other["arm"])
 
 
-def test_sketched_and_exact_learn_and_the_starved_does_not():
+def test_sketched_and_exact_have_low_regret_and_starved_has_not():
     regret = {
         name: play(learner, SMOOTH, 150, 6)["regret"][:, -1].mean()
         for name, learner in {
@@ -877,7 +877,7 @@ def test_a_running_ask_tell_is_saved(tmp_path):
     assert torch.equal(user.state.mu, again.state.mu)
 
 
-def test_dictated_arms_are_heard():
+def test_rewards_of_prescribed_arms_are_observed():
     script = (3, 3, 17, 30)
     trace = play(
         Scripted(BKB(ROUGH, CONF, 1e9), Listed(script), 4),
@@ -917,7 +917,7 @@ def repelling(X, Y):
     ],
     ids=lambda x: f"{type(x).__name__} {getattr(x, 'root', '')}",
 )
-def test_a_kernel_that_is_none_makes_play_raise(learner, monkeypatch):
+def test_an_invalid_kernel_makes_play_raise(learner, monkeypatch):
     with pytest.raises(ValueError, match="eigenvalue.*positive semidefinite"):
         play(learner, SMOOTH, 100, 2)
     # The check of the kernel uses 64 arms only.
@@ -1003,7 +1003,7 @@ def test_fields_out_of_range_are_refused(learner, field, value):
         replace(learner, **{field: value})
 
 
-def test_who_gives_no_kernel_is_told_where_they_are():
+def test_the_error_for_a_missing_kernel_names_the_module():
     with pytest.raises(ValueError, match=f"see {RBF.__module__}, or FunctionKernel"):
         ExactGPUCB(None, CONF)
 
@@ -1023,7 +1023,7 @@ def test_arms_and_rewards_out_of_range_are_refused(learner):
             AskTell(learner, np.ones(shape))
 
 
-def test_a_kernel_is_looked_at_before_it_is_used():
+def test_a_kernel_is_checked_before_it_is_used():
     with pytest.raises(ValueError, match="kernel=.*diagonal"):
         play(BKB(FunctionKernel(lambda X, Y: -RBF(1.0)(X, Y)), CONF), SMOOTH, 5, 1)
 
@@ -1038,7 +1038,7 @@ def test_a_kernel_is_looked_at_before_it_is_used():
     ],
     ids=lambda learner: f"{type(learner).__name__} {getattr(learner, 'variance', '')}",
 )
-def test_a_refresh_changes_nothing_but_rounding(learner, monkeypatch):
+def test_a_refresh_changes_only_rounding(learner, monkeypatch):
     from paperlib.bkb.learners import features, fixed
 
     problem = RKHS(arms=20, gamma=30.0, noise=0.1)

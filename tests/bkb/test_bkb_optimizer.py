@@ -88,7 +88,7 @@ STEEP = Confidence(0.1, 2.0)  # k(x, x) is 100 lambda, so that one arm exceeds a
 
 
 @pytest.mark.parametrize("kind", [LazyBKB, BKB, ExactGPUCB])
-def test_four_arms_come_back_and_they_differ(kind):
+def test_ask_returns_four_different_arms(kind):
     search = Optimizer(kind(Matern(2.5, 0.3), STEEP), MANY)
     for _ in range(15):
         batch = search.ask(batch=4)
@@ -113,7 +113,7 @@ def test_a_batch_is_refitted_once(kind, most, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", [LazyBKB, BKB])
-def test_a_batch_told_at_once_is_the_posterior_of_its_counters(kind):
+def test_a_batch_passed_at_once_gives_the_posterior_of_its_counters(kind):
     search = play(Optimizer(kind(KERNEL, RADIUS, qbar=1e9), ARMS), 5)
     batch = search.ask(batch=6)
     search.tell(batch, f(ARMS[batch]))
@@ -162,7 +162,7 @@ def test_within_a_batch_the_mean_stays_and_the_variance_shrinks():
 
 
 @pytest.mark.parametrize("kind", [BKB, LazyBKB])
-def test_what_a_batch_believes_is_what_its_mean_would_teach(kind):
+def test_pending_arms_update_the_posterior_as_if_their_mean_was_observed(kind):
     """With every pull in the dictionary, the batch update equals the exact posterior, also for arms that were pulled before."""
     sketched = Optimizer(kind(KERNEL, RADIUS, qbar=1e9), ARMS)
     exact = Optimizer(ExactGPUCB(KERNEL, RADIUS), ARMS)
@@ -206,7 +206,7 @@ def test_a_guaranteed_batch_ends_where_a_new_dictionary_is_due():
         ([1, 2], ["a", "b"]),
     ],
 )
-def test_nothing_is_learned_of_a_bad_batch(actions, feedback):
+def test_an_invalid_batch_leaves_the_state_unchanged(actions, feedback):
     user = play(Optimizer(LazyBKB(KERNEL, RADIUS), ARMS), 5)
     before = user.state
     with pytest.raises(ValueError, match="action|feedback"):
@@ -242,7 +242,7 @@ def test_arms_may_change_for_the_contextual_learner():
     assert np.mean(lost[20:]) < 0.1 * np.mean(lost[:10])
 
 
-def test_contextual_is_bkb_where_arms_stay_and_everything_is_kept():
+def test_contextual_equals_bkb_with_fixed_arms_and_a_full_dictionary():
     a, b = (
         Optimizer(learner, ARMS, seed=5)
         for learner in (ContextualBKB(KERNEL, RADIUS, 1e9), BKB(KERNEL, RADIUS, 1e9))
@@ -280,7 +280,7 @@ def repelling(X, Y):
     return torch.where(near, 1.0, torch.where(odd, -0.9, 0.0)).double()
 
 
-def test_a_learner_that_fails_raises_and_learns_nothing():
+def test_a_learner_that_fails_raises_and_stays_unchanged():
     looked_at = torch.linspace(0, 199, 64).long().numpy()
     odd = np.ones(200)
     odd[looked_at] = 0
@@ -318,7 +318,7 @@ def test_feedback_goes_to_the_arms_asked_about_also_after_a_load(tmp_path):
     assert again.state.points.view[0, 1, 0] == user.state.points.view[0, 1, 0] == 1.0
 
 
-def test_a_batch_whose_radius_gives_out_is_not_half_learned():
+def test_a_batch_beyond_the_pairs_of_gamma_leaves_the_state_unchanged():
     short = Confidence(0.1, 2.0, rule="gamma", gamma=((1, 2.0), (3, 4.0)))
     user = Optimizer(BKB(KERNEL, short), ARMS)
     before = user.state
@@ -375,7 +375,7 @@ def test_degenerate_arms(kernel, arms):
         assert np.isfinite(mean).all() and np.isfinite(deviation).all()
 
 
-def test_what_else_is_refused():
+def test_other_invalid_input_is_rejected():
     user = Optimizer(BKB(KERNEL, RADIUS), ARMS)
     for call, match in (
         (lambda: user.tell([], []), "action="),
@@ -460,7 +460,7 @@ def test_a_search_with_failures_goes_on_also_after_a_load(learner, skip, tmp_pat
     ) == 40 and f"failures={len(user.failures)}, horizon=None" in repr(user)
 
 
-def test_an_arm_that_always_fails_is_left_when_a_number_is_told_instead():
+def test_an_arm_that_always_fails_is_dropped_if_a_number_is_passed_instead():
     user, best = Optimizer(LazyBKB(KERNEL, RADIUS), ARMS, seed=3), int(f(ARMS).argmax())
     for _ in range(40):
         arm = user.ask()
@@ -480,7 +480,7 @@ def test_one_arm_of_a_batch_may_fail():
     )
 
 
-def test_own_data_are_observed_before_the_first_ask():
+def test_existing_data_are_observed_before_the_first_ask():
     arms = np.arange(0, 60, 6)
     user, other = Optimizer(BKB(KERNEL, RADIUS), ARMS), Optimizer(BKB(KERNEL, RADIUS), ARMS)
     user.observe(arms, f(ARMS[arms]))

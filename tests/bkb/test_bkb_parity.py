@@ -16,7 +16,7 @@ from paperlib.bkb import BKB, QFFUCB, IncrementalBKB, UniformArm
 from paperlib.core.streams import Streams
 
 
-def test_parity_learners_differ_in_what_they_are_named_for():
+def test_parity_learners_have_the_settings_of_their_names():
     problem = RKHS_2D
     learners = parity_learners(problem, scale=0.3)
     assert len(learners) == 19 and isinstance(learners.pop("uniform"), UniformArm)
@@ -54,7 +54,7 @@ def test_quadrature_has_nodes_enough_for_the_kernel(problem, fewer):
     assert error(NODES[problem.dim]) <= 4e-4 and error(fewer) > 0.05
 
 
-def test_parity_ratios_are_grouped_by_coin():
+def test_parity_ratios_are_grouped_by_sampling():
     traces = {
         name: trace([[1, 2.0 * k], [1, 3.0 * k]])
         for k, name in enumerate(parity_learners(RKHS_1D), 1)

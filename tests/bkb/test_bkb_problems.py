@@ -131,14 +131,14 @@ def test_1d_setting_is_the_scale_that_was_measured():
 
 
 @pytest.mark.parametrize("make", [settings.RKHS_2D, settings.dense_1d, settings.dense_2d_hard])
-def test_settings_make_worlds(make):
+def test_settings_make_instances(make):
     problem = make(3000) if callable(make) else make
     assert problem.norm == 3.0
     assert instance_of(problem, 2).means.shape == (2, problem.arms)
 
 
 @pytest.mark.slow
-def test_warm_f_is_best_where_the_warm_start_does_not_look():
+def test_warm_f_is_largest_outside_the_warm_start():
     problem, trials = WarmRKHS(), 300
     instance = instance_of(problem, trials)
     x = instance.arms[0, :, 0]
@@ -291,7 +291,7 @@ def test_fetched_tables(name):
     )
 
 
-def test_a_missing_table_says_how_to_get_it(monkeypatch, tmp_path):
+def test_the_error_for_a_missing_table_states_how_to_get_it(monkeypatch, tmp_path):
     monkeypatch.setenv("PAPERLIB_DATA", str(tmp_path))
     monkeypatch.setattr(datasets, "cache_folder", lambda: tmp_path)
     monkeypatch.setitem(
@@ -302,7 +302,7 @@ def test_a_missing_table_says_how_to_get_it(monkeypatch, tmp_path):
         TableArms("abalone")
 
 
-def test_a_table_is_not_changed_by_who_uses_it():
+def test_a_table_is_not_changed_by_its_users():
     instance = instance_of(TableArms("diabetes"), 1)
     instance.means.zero_(), instance.arms.zero_()
     assert instance_of(TableArms("diabetes"), 1).means.std() > 0.9

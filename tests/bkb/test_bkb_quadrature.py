@@ -17,7 +17,7 @@ def error(gamma, size, arms=LINE):
 
 
 @pytest.mark.parametrize("size, least, most", [(64, 0.1, 0.25), (80, 1e-4, 1e-3), (100, 0, 1e-8)])
-def test_the_kernel_is_met_from_enough_nodes_on(size, least, most):
+def test_enough_nodes_approximate_the_kernel(size, least, most):
     assert least <= error(100.0, size) <= most
 
 

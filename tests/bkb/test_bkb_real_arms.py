@@ -44,7 +44,7 @@ def test_real_learners_are_lazy_on_the_large_sets(monkeypatch):
     assert ARM_SETS.keys() == set(BUNDLED + FETCHED)
 
 
-def test_all_lines_that_are_drawn_have_a_look():
+def test_all_drawn_lines_have_a_style():
     names = [
         *parity_learners(RKHS_1D),
         *warm_learners(WarmRKHS(), 5),
@@ -80,7 +80,7 @@ def test_data_sets_by_profile(monkeypatch):
     )
     assert arm_sets("auto") == (
         ["diabetes", "digits", "california_housing"],
-        {"abalone": "the file could not be had"},
+        {"abalone": "the file is not available"},
     )
     with pytest.raises(FileNotFoundError):
         arm_sets("real")
@@ -94,6 +94,6 @@ def test_data_sets_by_profile(monkeypatch):
         arm_sets("none")
 
 
-def test_bundled_data_are_never_looked_for(monkeypatch):
+def test_bundled_data_are_never_downloaded(monkeypatch):
     monkeypatch.setattr(registry, "fetch", lambda name: pytest.fail("a download"))
     assert arm_sets("bundled")[0] == ["diabetes", "digits"]

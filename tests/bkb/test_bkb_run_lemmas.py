@@ -138,7 +138,7 @@ FAULTS = {
     "radius one round early": (EarlyRadius, {}),
     "sum of the variances after": (LateSum, {}),
     "sign of the optimism": (Pessimist, {}),
-    "another radius than it says": (Quiet, {}),
+    "another radius than it reports": (Quiet, {}),
 }
 SEEN_BY = {
     "variance too large": {"posterior"},
@@ -151,7 +151,7 @@ SEEN_BY = {
     "radius one round early": {"Theorem 4.1, radius"},
     "sum of the variances after": {"Theorem 4.1, radius"},
     "sign of the optimism": {"Algorithm 1, choice"},
-    "another radius than it says": {"Algorithm 1, choice"},
+    "another radius than it reports": {"Algorithm 1, choice"},
 }
 
 
@@ -199,7 +199,7 @@ class Keeps(BKB):
 TOSSES = {
     "half the probability": (Tossed, {"factor": 0.5, "single": 0.0}),
     "twice the probability": (Tossed, {"factor": 2.0, "single": 0.0}),
-    "one coin for all pulls of an arm": (Tossed, {"factor": 1.0, "single": 1.0}),
+    "one random number for all pulls of an arm": (Tossed, {"factor": 1.0, "single": 1.0}),
     "a tenth more": (Tossed, {"factor": 1.1, "single": 0.0}),
     "with the variance after the reward": (NewVariance, {}),
     "never redrawn": (Keeps, {}),
@@ -215,7 +215,7 @@ def test_wrong_probabilities_of_inclusion_are_flagged(name):
     assert flagged(made(kind)) == {"Algorithm 1, dictionary"}
 
 
-def test_one_coin_an_arm_is_another_dictionary():
+def test_sampling_per_arm_gives_another_dictionary():
     assert flagged(made(BKB, merge="arms")) == {"Algorithm 1, dictionary"}
 
 

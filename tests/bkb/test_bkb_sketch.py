@@ -155,7 +155,7 @@ def test_inclusion(n, p, value):
 @pytest.mark.parametrize(
     "n, s2, value", [(7, 0.02, 0.7), (7, 0.2, 1.0), (0, 5.0, 0.0), (10, 1e-18, 5e-17)]
 )
-def test_inclusion_with_one_coin_an_arm(n, s2, value):
+def test_inclusion_with_sampling_per_arm(n, s2, value):
     np.testing.assert_allclose(
         inclusion_probability(vector(n), vector(s2), 5.0, "arms"), [value], rtol=1e-12
     )
@@ -163,7 +163,7 @@ def test_inclusion_with_one_coin_an_arm(n, s2, value):
 
 @settings(max_examples=50, deadline=None, derandomize=True)
 @given(st.integers(1, 200), st.floats(1e-6, 1.0), st.floats(0.1, 10.0))
-def test_one_coin_an_arm_keeps_more(n, s2, qbar):
+def test_sampling_per_arm_keeps_more(n, s2, qbar):
     pulls, arms = (
         inclusion_probability(vector(n), vector(s2), qbar),
         inclusion_probability(vector(n), vector(s2), qbar, "arms"),
@@ -306,7 +306,7 @@ def test_trials_of_unequal_dictionaries_are_as_alone(kernel, root):
 
 
 @pytest.mark.parametrize("shared", [True, False])
-def test_trials_may_have_arms_of_their_own(shared):
+def test_trials_may_have_different_arms(shared):
     X, mask, n, ysum = instance(seed=6)
     X = X.expand(3, -1, -1) if shared else torch.stack([X[0] * c for c in (1.0, 0.5, 2.0)])
     batch = nystrom_posterior(X, Matern(1.5), mask, n, ysum, 0.1)
@@ -487,7 +487,7 @@ def test_members_are_listed_by_index(rows, slots):
     ]
 
 
-def test_members_that_do_not_fit_are_as_if_not_in():
+def test_members_that_do_not_fit_are_ignored():
     X, mask, n, ysum = instance(seed=12, keep=1.0)
     kappa2 = torch.ones(1, dtype=torch.float64)
     found = fit_sketch(RBF(20.0), X, mask, n, ysum, 0.1, kappa2, eigh=False, slots=4, rounds=14)
@@ -537,7 +537,7 @@ def test_one_arm(root):
 
 
 @each_root
-def test_an_arm_of_length_zero(root):
+def test_an_arm_of_norm_zero(root):
     """An arm with k(x, x) = 0 does not change the posterior, in the dictionary or not."""
     X = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 0.5]], dtype=torch.float64)
     for mask in (members(0, 1, of=3), members(1, of=3)):
@@ -704,7 +704,7 @@ def not_symmetric(X, Y):
         ("at", {"at": X[:, :1]}),
     ],
 )
-def test_bad_input_is_refused_by_name(name, change):
+def test_invalid_input_is_rejected_by_name(name, change):
     given = {"arms": X, "kernel": Linear(), "mask": MASK, "n": N, "ysum": Y, "ridge": 1.0, **change}
     with pytest.raises(ValueError, match=name):
         nystrom_posterior(**given)

@@ -18,7 +18,7 @@ from paperlib.maths.gp import RBF, check_kernel
 from paperlib.play import play
 
 
-def test_the_kernel_is_that_of_scaled_features():
+def test_the_kernel_has_scaled_features():
     points = UnevenArms(arms=20).init(1, 1, Streams(0, [0]).at(-1), dtype=torch.float64).arms
     size = points[..., 2]
     assert bool(((size >= 0.05) & (size <= 1)).all())
@@ -80,7 +80,7 @@ def test_with_everything_kept_the_accuracy_is_perfect():
 
 
 @pytest.mark.parametrize("variance, verdict", [("dtc", "holds"), ("sor", "fails")])
-def test_theorem_3_1_is_held_against_rounds_in_which_pulls_are_left_out(variance, verdict):
+def test_theorem_3_1_is_tested_in_rounds_that_leave_pulls_out(variance, verdict):
     """With lambda = 10 and the theory's qbar most rounds leave a pulled arm out; a starved variance is flagged."""
     rounds, problem, radius = 40, UnevenArms(arms=40), Confidence(1.0, 1.0, ridge=10.0)
     qbar = qbar_theory(rounds, radius.delta, radius.eps)

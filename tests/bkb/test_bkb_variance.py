@@ -76,7 +76,7 @@ def dense(x, index, y, members, lam):
 
 
 @pytest.mark.parametrize("i", range(len(RECORD)))
-def test_curves_are_those_of_a_dense_reference(trace, history, i):
+def test_curves_agree_with_a_dense_reference(trace, history, i):
     for trial in range(TRIALS):
         index, y = (
             history["arm"][trial, : RECORD[i]].astype(int),
@@ -101,7 +101,7 @@ def test_curves_are_those_of_a_dense_reference(trace, history, i):
     assert trace["size"][:, -1].max() < 15  # the dictionary no longer holds all evaluated arms
 
 
-def test_measures_are_those_of_the_curves(trace):
+def test_measures_agree_with_the_curves(trace):
     found, right = MEASURES.read(trace), trace["x"][0, 0] >= 0.65
     assert list(found) == MEASURES.names and all(
         v.shape == (TRIALS, len(RECORD)) for v in found.values()
@@ -167,7 +167,7 @@ def test_with_much_oversampling_bkb_is_exact():
     assert worst_ratio(found, "sor").min() > 1e3
 
 
-def test_features_have_measures_of_their_own():
+def test_features_have_separate_measures():
     alone = measures(PROBLEM.kernel, CONFIDENCE, ("own",))
     learner = dictated(RFFUCB(PROBLEM.kernel, CONFIDENCE, 6))
     found = alone.read(
@@ -223,7 +223,7 @@ def test_a_band_covers_up_to_its_edge():
     assert band.covers(torch.tensor([[3.0, 2.75, 1.0]])).tolist() == [[True, False, True]]
 
 
-def test_what_is_equal_up_to_rounding_is_at_the_floor():
+def test_values_equal_up_to_rounding_are_at_the_floor():
     """Two processors whose results differ in the last bits give the same panel."""
     one = {"own most": np.array([[1 + 2e-10, 1.5]]), "own least": np.array([[1.0, 0.9]])}
     two = {"own most": np.array([[1 + 9e-8, 1.5]]), "own least": np.array([[1 - 3e-9, 0.9]])}
@@ -231,12 +231,12 @@ def test_what_is_equal_up_to_rounding_is_at_the_floor():
     assert worst_excess(one).tolist() == [[FLOOR, 0.5]]
 
 
-def test_measures_say_their_names_for_the_estimators_asked_for():
+def test_measures_list_names_for_the_requested_estimators():
     assert len(MEASURES.names) == 5 * len(ESTIMATORS) + 1 == len(set(MEASURES.names))
     assert measures(PROBLEM.kernel, CONFIDENCE, ("sor",)).names[0] == "sor coverage"
 
 
-def test_beyond_says_where_starvation_is_measured(trace):
+def test_beyond_sets_where_starvation_is_measured(trace):
     everywhere = replace(MEASURES, beyond=0.0)
     again = everywhere.read(
         play(bkb(), PROBLEM, ROUNDS, TRIALS, 3, record=RECORD, probes={"measures": everywhere})

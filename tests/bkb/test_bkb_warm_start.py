@@ -18,7 +18,7 @@ from paperlib.bkb import RFFUCB, WarmRKHS
 from paperlib.play import play
 
 
-def test_warm_learners_are_dictated_the_same_arms_of_the_left_half():
+def test_warm_learners_get_the_same_prescribed_arms_of_the_left_half():
     problem = WarmRKHS(41)
     learners = warm_learners(problem, 6)
     assert list(learners) == [
@@ -49,7 +49,7 @@ def test_warm_learners_are_dictated_the_same_arms_of_the_left_half():
     )
 
 
-def test_a_run_since_a_round_counts_anew():
+def test_since_counts_rounds_and_regret_from_zero():
     run = trace([[1, 2, 4, 8], [0, 0, 3, 9]], rounds=[2, 4, 6, 10])
     later = since(run, 4)
     assert (
@@ -72,7 +72,7 @@ def test_watched_rounds_suffice(horizon, warm):
     assert all(type(t) is int for t in rounds)
 
 
-def test_stuck_trials_lose_ten_times_the_exact_mean():
+def test_stuck_trials_have_ten_times_the_exact_mean_regret():
     t = np.arange(1, 301)
     # The regret grows by 0.02 and 0 per round at the end, so that the mean is 0.01.
     exact = trace([0.02 * t, np.minimum(t, 200.0)])
@@ -92,7 +92,7 @@ def test_that_some_trial_is_stuck_decides_nothing():
         assert said.side == "reported" and said.id not in find_claim("bkb.C9").parts
 
 
-def test_a_small_run_has_what_the_notebook_reads():
+def test_a_small_run_has_the_numbers_that_the_notebook_reads():
     problem = WarmRKHS(31)
     learners = warm_learners(problem, 10)
     runs = {

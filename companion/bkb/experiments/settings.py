@@ -247,5 +247,5 @@ def arm_sets(data: str) -> tuple[list[str], dict[str, str]]:
         except FileNotFoundError:
             if data == "real":
                 raise
-            missing[name] = "the file could not be had"
+            missing[name] = "the file is not available"
     return found, missing

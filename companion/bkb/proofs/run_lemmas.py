@@ -324,7 +324,7 @@ def sampled(run: Own, coins: Tensor, qbar: float) -> Check:
     p = torch.cat([torch.ones_like(p[:, :1]), p[:, 1:]], 1)
     wrong = (coins < 1 - (1 - p) ** run.counts) != run.mask
     return sampled.statement.check(
-        "arms in S_{t+1} without their coin, or with it outside, <= 0",
+        "arms whose membership in S_{t+1} differs from u < 1 - (1 - p)^n, <= 0",
         _rule(run) | {"qbar": qbar},
         wrong.sum(2),
         0.0,
