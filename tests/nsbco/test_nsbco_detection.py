@@ -104,4 +104,4 @@ def test_the_panels_show_what_was_found_and_say_where_nothing_was(played):
         axes[0], {"MASTER": {64: nothing}}, {"MASTER": {64: np.zeros(2)}}
     )
     assert numbers["delay"]["MASTER"] == {}
-    assert [text.get_text() for text in axes[0, 1].texts] == ["none found"]
+    assert [text.get_text() for text in axes[0, 1].texts] == ["none detected"]

@@ -27,11 +27,11 @@ def runs(cells):
 @pytest.mark.parametrize(
     "name, path, changes, title",
     [
-        ("stationary", Stationary(), "0 changes", "nothing moves"),
+        ("stationary", Stationary(), "0 changes", "stationary"),
         ("abrupt17", Abrupt(17), "16 changes", "abrupt, 16 changes, $V_T = 16$"),
         ("rotation0.5", Rotation(0.5), "changes in every round", "rotation, $V_T = 0.5$"),
         ("walk", Walk(1e-3), "changes in every round", "random walk"),
-        ("level", Level(), "changes in every round", "only the level moves"),
+        ("level", Level(), "changes in every round", "only the level changes"),
     ],
 )
 def test_a_path_by_its_name(name, path, changes, title):
