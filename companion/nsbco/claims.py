@@ -1,57 +1,59 @@
-"""Claims of Wang (2025) about results, and our additions, declared before any run of this package with the exceptions below.
+"""Claims of Wang (2025) about results, and our additions. They were declared before any run of this package, except as stated below.
 
-The paper has no experiment. Therefore a sentence about rates is compared with our own runs, on quadratics whose maximizer moves.
+The paper has no experiment. Therefore we compare its statements about rates with our own runs, on quadratics whose maximizer moves.
 
-Bands that were set with known numbers. An earlier implementation had been run on the same problems with seeds 0 to 39. Its numbers
+Bands that were set when numbers were known. An earlier implementation had been run on the same problems with seeds 0 to 39. Its numbers
 were known when the bands of the following claims were set:
 - C1a (0.71 to 0.78 had been observed), C1b (0.24 to 0.30) and C1c (0.86 to 1.51).
 - C1d (p-values 0.12 and 0.002 at 2^17 and 2^20 with five segments, 7e-6 at 2^17 with 17 segments).
 - C2, and C3 (property 1 violated in a fraction of 0.025 of the trials, property 2 in none).
 - C5, C6, C7, C10 (slope 0.41), C12 and N1 to N5.
-- C9 with the corrected N_0 (0.96 of the static baseline's regret).
+- C9 with the corrected N_0 (0.96 times the static baseline's regret).
 - N7 and N8 on one series.
 N6 was written after runs with seeds from 1000 on. The seeds of the paper profile start at 2000, therefore its verdicts are new
 evidence. The numbers of C13, and of N7 and N8 on the table of stocks, were not known before.
 
-Changes after the first run of the paper profile, in which no band was moved:
+Changes after the first run of the paper profile. None of them moved a band:
 - C9 was split, because a reader noticed that it judged our N_0 and not the N_0 of the remark.
 - C2.eased, C2.wrong and C2.egs were added.
-- Sentences of other rows were changed to the paper's words, or marked as ours.
-- Later, C8 was declared with its numbers known. C3 and C9.printed were marked as ours. C10 had passed with the threshold 3/2, which
-  almost any learner would pass; it is now reported only.
+- The sentences of other claims were changed to the paper's words, or the claims got the source "ours".
+- Later, C8 was declared when its numbers were known. C3 and C9.printed got the source "ours". C10 had passed with the threshold 3/2,
+  which almost any learner would pass; it is now only reported.
 
-On 25 November 2026 the claims were compared with the text and with fresh seeds once more, with all numbers of the paper profile known:
-- Twenty trials are too few for the ratio of N1: seeds 2000 to 2019 gave 0.837, and 100 fresh seeds gave 0.62 [0.58, 0.66]. Its
+On 25 November 2026 the claims were compared once more with the paper and with new seeds. All numbers of the paper profile were known:
+- Twenty trials are too few for the ratio of N1: seeds 2000 to 2019 gave 0.837, and 100 new seeds gave 0.62 [0.58, 0.66]. Its
   threshold is unchanged. N1, C1a, N9 and N10 are now decided by at least 100 trials. The paper profile has 100 trials of all runs
   with five segments.
 - All slopes in T have one criterion. An order T^a is confirmed if the whole interval is below the next exponent that the paper names:
-  2/3 for sqrt(T), 3/4 for T^(2/3), without an allowance for logarithms. C1a required a slope within [0.62, 0.82], which contains the
-  3/4 above which C6.slope identifies bandit over bandit. It now requires a slope below 3/4, and is marked as ours. It was known that
-  20 trials gave 0.762 [0.754, 0.770], which would fail. C2.slope and C2.egs end at 3/4 (before: 0.78), and C7's orders at 2/3 (before:
-  0.68); their recorded verdicts are the same with both.
-- C1e is new: V_T = 0, where Theorem 3.4 has sqrt(T). Twelve trials with other seeds had given a slope of 0.81 from 2^8 to 2^13.
-  Together with the gallery's run at 2^17 the slope from 2^13 on was about 0.72, therefore it was expected to fail.
+  2/3 for sqrt(T), 3/4 for T^(2/3), without an allowance for logarithms. C1a required a slope within [0.62, 0.82]. This interval contains
+  3/4, the threshold above which C6.slope identifies bandit over bandit. C1a now requires a slope below 3/4, and has the source "ours".
+  It was known that 20 trials gave 0.762 [0.754, 0.770], which would fail. The bands of C2.slope and C2.egs end at 3/4 (before: 0.78),
+  and the bands of C7 end at 2/3 (before: 0.68); their recorded verdicts are the same with both.
+- C1e is new. It has V_T = 0, for which Theorem 3.4 has the order sqrt(T). Twelve trials with other seeds had given a slope of 0.81 from
+  2^8 to 2^13. Together with the gallery's run at 2^17 the slope from 2^13 on was about 0.72, therefore C1e was expected to fail.
 - C8 judged the rate as printed in Lemma 4.1, which has T where the bonus of r-bar has t (its proof, Eq. (33), has the summation index
-  tau). C8.t is judged with t, our reading, after 20 trials at T = 2^10 to 2^14 had no violation. C8.printed, formerly C8, is reported.
-- The sentence of C9 now names the part that is ours: the corrected N_0. The part with the printed N_0 holds.
-- C14 is new: the conclusion's sqrt(T) on arbitrary sequences. Twelve trials with other seeds had given slopes of 0.65 (fast) and 0.36
-  (slow) from 2^8 to 2^12. C14.master is reported, because the paper calls the opposite unlikely and does not rule it out.
-- N9 and N10 are new, because sentences about the schedule had no test. It was known that 100 fresh seeds gave slopes of 0.85 (schedule)
+  tau). C8.t is judged with t, which is our reading, after 20 trials at T = 2^10 to 2^14 had no violation. C8.printed, formerly C8, is
+  only reported.
+- The sentence of C9 now names the part that is our addition, the corrected N_0. The part with the printed N_0 holds.
+- C14 is new. It tests the order sqrt(T) on arbitrary sequences, which the paper's conclusion states. Twelve trials with other seeds had
+  given slopes of 0.65 (fast) and 0.36 (slow) from 2^8 to 2^12. C14.master is only reported, because the paper calls this order unlikely
+  for MASTER and does not rule it out.
+- N9 and N10 are new, because sentences about the schedule had no test. It was known that 100 new seeds gave slopes of 0.85 (schedule)
   and 0.76 (MASTER), and that 20 trials at T = 2^17 attributed most of the improvement to the schedule.
-- Fractions that are equal in all trials have the Clopper-Pearson interval, because a bootstrap has no width there (C12.found).
+- Fractions that are equal in all trials have the Clopper-Pearson interval, because a bootstrap interval has no width there (C12.found).
 
-On 26 November 2026 C1b, C2, C2.eased, C2.wrong, C5 and C7 were marked as ours, because the paper does not state them in these words
+On 26 November 2026 C1b, C2, C2.eased, C2.wrong, C5 and C7 got the source "ours", because the paper does not state them in these words
 or for these algorithms. Their tests and bands are unchanged.
 
-Rules. A claim is a sentence of the paper, tested as it stands. If we chose a threshold, a setting or a path, the source states this. A
-statement that is not in the paper has the source "ours". The paper's constants cannot be used: with the printed constants no test
-can trigger before T is about 1e30. Therefore the claims judge Algorithm 1 with calibrated constants (b_0 = 2, A_1 = 1,
+Rules. A claim is a statement of the paper that we test without changes. If we chose a threshold, a setting or a path, the source states
+this. A statement that is not in the paper has the source "ours". The paper's constants cannot be used, because with them no test can
+trigger before T is about 1e30. Therefore the claims judge Algorithm 1 with calibrated constants (b_0 = 2, A_1 = 1,
 A_2 = 3 (log2 T + 1)), for which there is no theorem. Orders in T hide factors of log T, and the thresholds of slopes in T make no
-allowance for them. Therefore we call these thresholds ours. Paired trials have the same path and the same noise. Holm's correction is
-over the comparisons of one claim.
+allowance for them. Therefore we state that we chose these thresholds. Paired trials have the same path and the same noise. Holm's
+correction is over the comparisons of one claim.
 
-A statement that cannot fail is not a claim but a check, whose controls must fail. Examples are that printed constants never trigger a
-test (C11), that the queries are feasible with the corrected N_0 (C4), and the corrected Lemma 4.1.
+A statement that cannot fail is not a claim but a check, whose negative controls must fail. Examples are that printed constants never
+trigger a test (C11), that the queries are feasible with the corrected N_0 (C4), and the corrected Lemma 4.1.
 """
 
 from ..verdicts import Claim, Finding
