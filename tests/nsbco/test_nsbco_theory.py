@@ -108,7 +108,7 @@ def test_which_test_can_fail_first():
 def test_advice_names_trials_and_interval(n, interval):
     claim = {"statistic": 0.62, "n": n, "interval": interval}
     text = advice({"nsbco.N1": claim, "nsbco.N2": {"statistic": 0.5}})
-    assert "leave 0.62" in text and "leaves 0.5 of that (N2)" in text
+    assert "MASTER has 0.62" in text and "it has 0.5 times its regret without one (N2)" in text
     assert ("[0.58, 0.66]" in text and "over 100 trials" in text) == (n is not None)
 
 
