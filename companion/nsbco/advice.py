@@ -35,9 +35,9 @@ def advice(claims: Mapping[str, dict]) -> str:
         over = f", over {n} trials" if n else ""
         interval = f" [{_short(ends[0])}, {_short(ends[1])}]" if ends else ""
         words.append(
-            f"With these constants, the tests leave {_short(said('N1'))}{interval} of the schedule's regret at T = 2^20 and four changes{over} (N1)"
+            f"With these constants, MASTER has {_short(said('N1'))}{interval} times the regret of its schedule without tests at T = 2^20 with four changes{over} (N1)"
             + (
-                f", and a warm start leaves {_short(said('N2'))} of that (N2)."
+                f". With a warm start, it has {_short(said('N2'))} times its regret without one (N2)."
                 if said("N2")
                 else "."
             )
@@ -49,9 +49,9 @@ def advice(claims: Mapping[str, dict]) -> str:
                 reason = reason.replace(f" {short}'s", f" {learner}'s")
             words.append(f"On paths with {where}, T = 2^17, {reason} ({id}).")
     words.append(
-        "However, none of these other rules has a proof. GLR restarts when the level of the rewards changes, even if the maximizer does not, and it needs the "
+        "However, none of these other rules has a regret bound. GLR restarts when the level of the rewards changes, even if the maximizer does not, and it needs the "
         "variance of the noise. Rules with a constant gain or discounting never stop exploring, and their gain or window suits only one speed of drift. For example, "
-        f"`KieferWolfowitz({GAIN:.1f})` averages over {2 * GAIN:.0f} d rounds and falls behind a faster maximizer. "
+        f"`KieferWolfowitz({GAIN:.1f})` averages over {2 * GAIN:.0f} d rounds and lags behind a faster maximizer. "
         '`Optimizer(policy="track", drift=...)` computes the gain from the speed of the drift.'
     )
     steps = [f"{reference(DIM).rounds_before_step(step):,}" for step in (1, 2, 3)]

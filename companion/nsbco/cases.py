@@ -23,8 +23,8 @@ from paperlib.nsbco.problems.quadratic import GridDrift, QuadraticDrift
 UNMEASURED = {
     "MASTER, printed": "MASTER with other constants",
     "MASTER, box": "MASTER over a box",
-    "MASTER, Exp3-IX": "MASTER around the reduction, at a size of its own",
-    "Exp3-IX, weak": "Exp3-IX, which also keeps a sum",
+    "MASTER, Exp3-IX": "MASTER around the reduction, with different problem sizes",
+    "Exp3-IX, weak": "Exp3-IX with an additional sum in its state",
 }
 
 _abrupt, _turn = QuadraticDrift(Abrupt(4)), QuadraticDrift(Rotation(3.0), 3)

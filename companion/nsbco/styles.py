@@ -32,6 +32,6 @@ COVER = Cover(
     "abrupt5",
     "four changes, unknown drift",
     ("MASTER", "MASTERw", "MALG", "BoB", "Algorithm 2"),
-    xlabel="rounds T of a run",
+    xlabel="horizon T (rounds)",
     log=True,
 )

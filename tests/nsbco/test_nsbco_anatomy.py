@@ -15,7 +15,7 @@ from paperlib.play import play
 # ---- the schedule -------------------------------------------------------------------------------------------
 
 
-def test_the_schedule_that_is_drawn_is_the_one_that_is_played():
+def test_drawn_schedule_equals_played_schedule():
     watch = {"order": probes.active_order, "live": probes.live_windows}
     run = play(malg(), QuadraticDrift(), 127, 4, 3, record="all", probes=watch)
     for n in range(7):
@@ -35,7 +35,7 @@ def test_schedules_of_the_specification():
     assert rounds.tolist() == [25, 25, 44, 38, 76, 51, 181, 24, 48, 0]
 
 
-def test_shares_of_many_schedules_are_the_formulas():
+def test_mean_shares_of_many_schedules_match_the_formula():
     found = anatomy.played(anatomy.orders(anatomy.scheduled(8, range(2000))))
     assert found.sum(1) == pytest.approx(1.0)
     assert found.mean(0) == pytest.approx(expected_shares(8), abs=0.01)
@@ -67,7 +67,7 @@ def short():
     return problem, play(learner, problem, 3000, 1, 0, record="all", probes=watch)
 
 
-def test_restarts_are_where_margins_reach_zero(short):
+def test_restarts_occur_where_margins_reach_zero(short):
     _, trace = short
     run = anatomy.first_trial(trace)
     assert (run.block == trace["block"][0]).all() and (run.order == trace["order"][0]).all()
@@ -86,7 +86,7 @@ def test_restarts_are_where_margins_reach_zero(short):
     assert apart == pytest.approx(2.7)
 
 
-def test_a_run_is_drawn(short):
+def test_run_figure_is_plotted(short):
     problem, trace = short
     run = anatomy.first_trial(trace)
     changes = problem.path.changes(8, 3000)
@@ -105,7 +105,7 @@ def test_a_run_is_drawn(short):
     assert test_2[0].get_ydata() == pytest.approx(run.second[1000:2000] / 8.0)
 
 
-def test_a_block_is_drawn():
+def test_block_figure_is_plotted():
     windows = anatomy.scheduled(5, [0])
     order = anatomy.orders(windows)[0]
     fig, axes = panels(1)
@@ -122,7 +122,7 @@ def test_a_block_is_drawn():
     assert (rounds == 1).all()
 
 
-def test_a_table_is_drawn():
+def test_table_is_plotted():
     fig, axes = panels(1)
     found = anatomy.heat_panel(axes[0, 0], {0.5: {1.0: 3.0, 2.0: 4.0}, 2.0: {1.0: 5.0, 2.0: 7.0}})
     assert found["values"].tolist() == [[3.0, 4.0], [5.0, 7.0]]
@@ -133,7 +133,7 @@ def test_a_table_is_drawn():
 # ---- placement of changes -----------------------------------------------------------------------------------
 
 
-def test_dyadic_fractions_and_first_rounds_of_blocks_are_flagged():
+def test_changes_at_dyadic_fractions_and_block_starts_are_flagged():
     T = 2**10
     flagged = [T // 4, T // 2, 3 * T // 4, T // 2 - 1, T // 4 - 1, 2**6 - 1]
     assert anatomy.dyadic(np.array(flagged), T).all()
@@ -150,19 +150,19 @@ CELLS += [(segments, 17) for segments in (3, 4, 9, 33, 65)]
 
 
 @pytest.mark.parametrize("segments, power", CELLS)
-def test_changes_at_the_papers_sizes_are_on_none_of_them(segments, power):
+def test_changes_of_the_paper_profile_avoid_dyadic_fractions_and_block_starts(segments, power):
     """With the paper profile no change is on an eighth of T, and from 2^13 rounds on none is at the start of a block."""
     T, points = 2**power, change_points(segments, 2**power, range(2000, 2020))
     assert not np.isin(points, T * np.arange(1, 8) // 8).any()
     assert power < 13 or not anatomy.dyadic(points, T).any()
 
 
-def test_the_run_that_is_shown_changes_on_none_of_them():
+def test_changes_of_the_shown_run_avoid_dyadic_fractions_and_block_starts():
     run = change_points(3, anatomy.RUN_HORIZON, [8])
     assert not anatomy.dyadic(run, anatomy.RUN_HORIZON, depth=8).any()
 
 
-def test_blocks_begin_where_the_marks_are():
+def test_block_starts_match_the_marks():
     watch = {"block": lambda seen: seen.before.n}
     run = play(malg(), QuadraticDrift(), 200, 1, 0, record="all", probes=watch)
     begins = np.flatnonzero(np.diff(run["block"][0], prepend=-1))

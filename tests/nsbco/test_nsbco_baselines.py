@@ -367,7 +367,7 @@ REFERENCES = {
 
 @pytest.mark.parametrize("settings", range(4))
 @pytest.mark.parametrize("name", REFERENCES)
-def test_plays_as_its_reference(name, settings):
+def test_actions_equal_the_reference(name, settings):
     """Dimension, set, horizon, constants and changes are random; V_T is 0 in one of three trials."""
     learner, policy = REFERENCES[name]
     w = World(np.random.default_rng(settings))
@@ -392,7 +392,7 @@ def test_references_restart():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_exp3_ix_plays_as_its_reference(seed):
+def test_exp3_ix_actions_equal_the_reference(seed):
     T, K = 300, 4
     problem = Grid(K, 3, None)
     trace = play(Exp3IX(), problem, T, [seed], record="all", probes=ACTION)
@@ -428,7 +428,7 @@ BATCHED = {name: (learner, WORLD) for name, (learner, _) in REFERENCES.items()} 
 
 
 @pytest.mark.parametrize("name", BATCHED)
-def test_alone_equals_batched(name):
+def test_single_trial_equals_batch(name):
     """Also if the numbers of the task have one row per trial."""
     learner, problem = BATCHED[name]
     batch = play(learner, problem, 96, 3, record="all", probes=ACTION)
@@ -453,7 +453,7 @@ def test_queries_stay_in_the_set(name):
 # ---- properties -------------------------------------------------------------------------------------------
 
 
-def test_without_drift_nothing_is_restarted():
+def test_no_restart_without_drift():
     instance = Flips(2, 1, 0)  # V_T = 0
     a, b = (
         play(x, instance, 300, 2, record="all")
@@ -462,7 +462,7 @@ def test_without_drift_nothing_is_restarted():
     np.testing.assert_array_equal(a["regret"], b["regret"])
 
 
-def test_a_restart_begins_where_a_run_does():
+def test_restart_repeats_the_first_points():
     """After B rounds the oracle repeats its first points if the noise is the same."""
     quiet = Flips(1, 3, 0, noise=0.0, at=())
     x = play(Restarted(GradientAscent()), quiet, 64, 1, record="all", probes=ACTION)["x"][0]
@@ -470,7 +470,7 @@ def test_a_restart_begins_where_a_run_does():
     np.testing.assert_array_equal(x[:B], x[B : 2 * B])
 
 
-def test_an_alarm_comes_soon_after_a_change_and_only_then():
+def test_alarms_follow_changes_quickly_and_only_changes():
     trace = play(
         GLR(),
         Flips(2, 2, at=(1000,)),
@@ -517,7 +517,7 @@ ONCE = {  # change, amplitude of the noise, and largest allowed delay
 
 
 @pytest.mark.parametrize("name", ONCE)
-def test_a_change_at_any_offset_within_an_epoch_is_found(name):
+def test_changes_at_any_offset_within_an_epoch_are_detected(name):
     """The epochs have 4, 64, 1,024 and 16,384 rounds. Test a change in each round of the third epoch and in 16 rounds of the fourth."""
     change, amplitude, most = ONCE[name]
     start, trials = 68, 1024 + 16
@@ -532,13 +532,13 @@ def test_a_change_at_any_offset_within_an_epoch_is_found(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dim", [1, 2, 5])
-def test_nothing_is_restarted_where_nothing_changes(dim):
+def test_no_restart_on_a_stationary_path(dim):
     """The steps of the center at four epoch ends cause no false alarms: delta = 0.05 per epoch, and the bound is loose."""
     trace = play(GLR(), QuadraticDrift(dim=dim), 4096, 200)
     assert (trace["report.restarts"] > 0).mean() <= 0.05
 
 
-def test_the_reduction_says_mean_and_bonus():
+def test_optimistic_estimate_of_the_reduction_is_mean_plus_bonus():
     learner, arms = StationaryToWeak(Exp3IX(), 3.0, 7.0, 100), torch.zeros(1, 3, 1, **TKWARGS)
     draws = Streams(0, range(2))
     state = learner.init(2, arms, None, draws.at(-1), **TKWARGS)
@@ -552,7 +552,7 @@ def test_the_reduction_says_mean_and_bonus():
     assert fresh.t.tolist() == fresh.total.tolist() == [0, 0] and not fresh.base.losses.any()
 
 
-def test_a_policy_without_restart_begins_anew_by_its_init():
+def test_policy_without_restart_method_restarts_by_init():
     class Plain(type(Exp3IX())):
         restart = property()
 
@@ -565,7 +565,7 @@ def test_a_policy_without_restart_begins_anew_by_its_init():
     assert not fresh.base.losses.any() and fresh.t.tolist() == [0, 0]
 
 
-def test_full_information_is_behind_no_block_by_more_than_it_says():
+def test_regret_bound_of_full_information_on_every_block():
     """Regret against the best fixed point in every dyadic block is at most ln(2 T) / alpha plus the regret of the block's expert."""
     T, alpha, slope = 1024, 1 / 9, 3.0
     full = play(FullInformation(), Flips(2, 5), T, 3, record="all")["regret"]
@@ -630,7 +630,7 @@ ON_TASKS += [SlidingWindowLeastSquares(), FullInformation(), StaticBaseline()]
 
 
 @pytest.mark.parametrize("learner", ON_TASKS, ids=lambda x: type(x).__name__)
-def test_what_the_model_does_not_allow(learner):
+def test_invalid_tasks_and_feedback_raise_errors(learner):
     task = Flips().init(1, 10, None, **TKWARGS).task
     learner.validate(task, tensor(0.1, 0.2)[None], None)
     with pytest.raises(ValueError, match="a Task"):
@@ -652,7 +652,7 @@ def test_what_the_model_does_not_allow(learner):
 
 
 @pytest.mark.parametrize("learner", ON_TASKS, ids=lambda x: type(x).__name__)
-def test_who_credits_an_answer_to_a_query_takes_no_other(learner):
+def test_learners_reject_rewards_for_actions_that_they_did_not_choose(learner):
     task = Flips().init(1, 10, None, **TKWARGS).task
     assert tags_of(learner).own_actions == isinstance(learner, (FullInformation, StaticBaseline))
     if not tags_of(learner).own_actions:
@@ -667,13 +667,13 @@ def test_who_credits_an_answer_to_a_query_takes_no_other(learner):
     [Restarted(EGS()), BanditOverBandit(), DiscountedLeastSquares("oracle")],
     ids=lambda x: type(x).__name__,
 )
-def test_who_needs_a_horizon_says_so(learner):
+def test_missing_horizon_raises_an_error(learner):
     task, draw = Flips().init(1, 10, None, **TKWARGS).task, Streams(0, [0]).at(-1)
     with pytest.raises(ValueError, match="horizon=None; allowed: .* needs it"):
         learner.init(1, task, None, draw, **TKWARGS)
 
 
-def test_a_base_whose_trials_share_a_clock_is_refused():
+def test_base_with_a_clock_shared_by_trials_raises_an_error():
     class Shared(type(EGS())):
         def init(self, *args, **tkwargs):
             return super().init(*args, **tkwargs)._replace(i=3)
@@ -684,12 +684,12 @@ def test_a_base_whose_trials_share_a_clock_is_refused():
                 play(learner, Flips(), 10, trials)
 
 
-def test_blocks_are_not_begun_from_outside():
+def test_bandit_over_bandit_cannot_be_restarted_from_outside():
     with pytest.raises(ValueError, match="base=BanditOverBandit restarted"):
         play(Doubling(BanditOverBandit()), Flips(), 10, 1)
 
 
-def test_one_arm_is_no_choice():
+def test_one_arm_raises_an_error():
     for learner in (Exp3IX(), Multiscale(StationaryToWeak(Exp3IX(), 1.0, 1.0, 10))):
         with pytest.raises(ValueError, match="arms=1; allowed: 2 or more"):
             play(learner, Grid(1), 10, 2)

@@ -92,7 +92,7 @@ def test_constants_of_the_theory_are_vacuous(statement):
     assert first == pytest.approx(expected, rel=0.02) and "vacuous here" in str(check)
 
 
-def test_the_numeric_version_says_when_it_informs():
+def test_numeric_version_reports_when_it_is_informative():
     run = ascend(3, 500)
     assert weakly.lemma_3_1_numeric(run.y, 0.5, 0.0, reference()).verdict == "vacuous here"
     known = reference(noise=0.1, slope=1.5, curvature=1.0, start=0.5, quadratic=True)
@@ -144,7 +144,7 @@ def test_coverage_over_trials():
     assert fails(weakly.optimism(run.rbar, 0.5, 0.0, practical()))
 
 
-def test_the_regime_ends_where_the_drift_is_too_large():
+def test_regime_ends_when_the_drift_is_too_large():
     T, R, drift = 400, 4, 1e-3
     t = np.arange(1, T + 1)
     inside = drift * (t - 1) <= t**-0.5
@@ -168,7 +168,7 @@ def test_the_regime_ends_where_the_drift_is_too_large():
     assert weakly.optimism(gone[:, :2], 0.9, by_trial[:, :1], weak).by_trial.all()
 
 
-def test_rewards_that_fall_behind_break_property_2():
+def test_decreasing_rewards_violate_property_2():
     """After good rewards followed by bad ones, r-bar stays high and the check fails."""
     T = 4000
     run = ascend(4, T)
@@ -179,7 +179,7 @@ def test_rewards_that_fall_behind_break_property_2():
     assert fails(weakly.optimism(rbar, 0.5, 0.0, practical()))
 
 
-def test_series_must_be_of_every_round():
+def test_series_must_have_every_round():
     y = np.zeros((3, 10))
     with pytest.raises(ValueError, match=r"y: shape \(3, 9\); allowed: R x T, as rbar has"):
         weakly.closeness(y, y[:, 1:], 0.0, practical())
@@ -283,7 +283,7 @@ def test_schedules(how, flagged):
     assert of_schedule(order, live) == named(flagged)
 
 
-def test_windows_that_break_off():
+def test_unfinished_windows():
     order, live = schedule(30, 31)
     live[4, 17, 4] = False  # in the middle of the window of the whole block
     assert fails(scheduled.lowest_order(live.argmax(2), live))
@@ -317,7 +317,7 @@ def restarting():
 
 
 @pytest.mark.parametrize("name, restarts", [("Test 1", 1), ("Test 2", 2)])
-def test_restarts_are_those_of_the_tests(restarting, name, restarts):
+def test_restarts_equal_the_recomputed_tests(restarting, name, restarts):
     run, A1, A2 = restarting[name]
     assert run[3][0, -1] == restarts
     assert holds(scheduled.tests(*run, A1, A2))

@@ -20,7 +20,7 @@ def compared(learner):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("bonus, multiples", [(0.3, (0.1, 0.13, 0.2)), (0.5, (0.05, 0.08))])
-def test_a_run_without_tests_tells_the_false_alarms(bonus, multiples):
+def test_false_alarms_from_a_run_without_tests(bonus, multiples):
     problem, off = QuadraticDrift(), malg(GradientAscent(bonus=bonus))
     run = play(off, problem, T, 12, 0, record=1, probes=compared(off))
     shares = []
@@ -32,7 +32,7 @@ def test_a_run_without_tests_tells_the_false_alarms(bonus, multiples):
     assert shares == sorted(shares, reverse=True) and shares[0] > shares[-1]
 
 
-def test_test_2_alone_is_an_alarm_too():
+def test_test_2_alone_counts_as_an_alarm():
     """With a small b_0 the threshold A_2 is reached on a stationary problem."""
     problem, off = QuadraticDrift(), malg(GradientAscent(bonus=0.01))
     run = play(off, problem, T, 4, 0, record=1, probes=compared(off))
@@ -41,7 +41,7 @@ def test_test_2_alone_is_an_alarm_too():
 
 
 @pytest.mark.slow
-def test_printed_constants_leave_the_schedule_alone_and_tiny_ones_do_not():
+def test_printed_constants_never_restart_and_tiny_constants_do():
     kinds = anatomy.as_printed(T)
     watch = compared(kinds["printed"])
     runs = {
@@ -56,7 +56,7 @@ def test_printed_constants_leave_the_schedule_alone_and_tiny_ones_do_not():
     assert reached["Test 1"] < 0.1 and 0 < reached["Test 2"] < 0.1
 
 
-def test_the_settings_are_those_that_are_named():
+def test_settings_match_their_names():
     learner = practical(GradientAscent(bonus=1.5), 0.25)
     assert (learner.base.bonus, learner.A1, learner.A2) == (1.5, 0.25, 2.25)
     assert learner.logarithmic == ("A2",)
@@ -64,7 +64,7 @@ def test_the_settings_are_those_that_are_named():
     assert one.base.bonus == pytest.approx(0.01) and one.A1 == pytest.approx(54 * 0.03)
 
 
-def test_a_table_has_a_line_a_row():
+def test_table_has_one_line_per_row():
     text = anatomy.table({0.5: {1.0: 3.0, 4.0: 12.0}, 2.0: {1.0: 5.0, 4.0: 7.5}}, "{:.1f}")
     assert [line.split() for line in text.splitlines()] == [
         ["b_0", "\\", "A_1", "1", "4"],

@@ -43,7 +43,7 @@ def test_paths():
     assert theory.instance(QuadraticDrift(Step(200)), T).drift.nonzero()[0].tolist() == [199]
 
 
-def test_a_path_that_is_drawn_is_refused():
+def test_random_path_raises_an_error():
     with pytest.raises(ValueError, match="path=Abrupt.*allowed: one that all trials share"):
         theory.instance(QuadraticDrift(Abrupt(3)), T)
     assert theory.instance(QuadraticDrift(Abrupt(3), environment=1), T).changes == 2
@@ -73,7 +73,7 @@ def test_slacks_by_hand():
     assert theory.share_broken([found], "closeness") == (0.0, 2)
 
 
-def test_the_term_for_the_drift():
+def test_drift_term():
     """The drift term lowers the bound of property 1 after a change."""
     path = theory.World(np.array([0.5, 0.5, 0.5, 0.5]), np.array([0.0, 0.1, 0.0]), 1)
     y = np.full((1, 4), 0.45)
@@ -85,7 +85,7 @@ def test_the_term_for_the_drift():
     assert (found.optimism.broken, found.optimism.bare) == (0, 1)
 
 
-def test_outside_the_regime_nothing_is_asked():
+def test_rounds_outside_the_regime_are_not_checked():
     path = theory.World(np.full(4, 0.5), np.array([1.0, 0.0, 0.0]), 1)
     rbar = np.array([[0.9, -1.0, -1.0, -1.0]])
     found = theory.covered(trace(rbar - 0.1, rbar), path, np.array([2]), Weak(1.0, 1.0, 1.0))
@@ -110,7 +110,7 @@ def test_lemma_3_1(run):
     assert theory.lemma_3_1(low, theory.instance(QuadraticDrift(), T))[2].verdict == "fails"
 
 
-def test_what_is_needed(run):
+def test_needed_bonus(run):
     """The shortfall from all rounds equals the result of the probe with the running maximum."""
     path, rounds = theory.instance(QuadraticDrift(), T), np.array([4, 100, T])
     short = theory.shortfalls(run, path, rounds)
@@ -145,5 +145,5 @@ def test_bonuses():
         theory.bonuses([1, 2], [1e4])
 
 
-def test_the_ramp_is_as_long_as_it_says():
+def test_ramp_has_the_stated_variation():
     assert theory.paths(100)["ramp"].path == Ramp(0.1)

@@ -45,11 +45,11 @@ def test_restarts_against_two_changes(restarts, share, delays, needless):
     assert found.needless.tolist() == [needless]
 
 
-def test_restarts_that_the_log_has_no_place_for_are_needless():
+def test_restarts_beyond_the_log_count_as_unnecessary():
     assert against([25, 61], [20, 60], count=70).needless.tolist() == [68]
 
 
-def test_times_are_the_logged_ones_of_either_learner():
+def test_restart_times_of_both_kinds_of_log():
     rows = np.zeros((2, 64, 3), int)
     rows[0, :2, 0], rows[0, :2, 1] = [7, 9], 1
     master = run([1, 2], log=rows, report_restarts=[2, 0])
@@ -58,13 +58,13 @@ def test_times_are_the_logged_ones_of_either_learner():
         assert [x.tolist() for x in regret.restart_times(trace)] == [[7, 9], []]
 
 
-def test_delays_have_quartiles_where_there_are_any():
+def test_quartiles_of_delays():
     found = regret.Detections(np.array([1.0]), np.array([1, 2, 3, 4, 5]), np.zeros(1))
     assert regret.delay_quartiles(found).tolist() == [2.0, 3.0, 4.0]
     assert len(regret.delay_quartiles(found._replace(delays=np.zeros(0, int)))) == 0
 
 
-def test_share_is_over_trials_and_false_alarms_are_trials():
+def test_detected_share_and_false_alarms_are_fractions_over_trials():
     found = regret.Detections(np.array([0.0, 1.0]), np.zeros(0), np.zeros(2))
     share = regret.detected_share(found)
     assert (share.estimate, share.low, share.high, share.n) == (0.5, 0.0, 1.0, 2)
@@ -80,7 +80,7 @@ def played():
     }
 
 
-def test_what_a_run_found_is_held_against_its_own_paths(played):
+def test_detections_are_compared_with_the_paths_of_the_run(played):
     """GLR restarts within a few rounds of each jump; with the change points of another seed the delays would be longer."""
     cell = ("abrupt3", 2048)
     found = regret.detections(played, "GLR", cell, 5)
@@ -88,7 +88,7 @@ def test_what_a_run_found_is_held_against_its_own_paths(played):
     assert regret.detections(played, "GLR", cell, 77).delays.max() > 16
 
 
-def test_the_panels_show_what_was_found_and_say_where_nothing_was(played):
+def test_panels_show_detections_and_mark_their_absence(played):
     seen = {"GLR": {2048: regret.detections(played, "GLR", ("abrupt3", 2048), 5)}}
     level = {"GLR": {512: np.array([3, 5])}}
     _, axes = panels(3)
@@ -104,4 +104,4 @@ def test_the_panels_show_what_was_found_and_say_where_nothing_was(played):
         axes[0], {"MASTER": {64: nothing}}, {"MASTER": {64: np.zeros(2)}}
     )
     assert numbers["delay"]["MASTER"] == {}
-    assert [text.get_text() for text in axes[0, 1].texts] == ["none found"]
+    assert [text.get_text() for text in axes[0, 1].texts] == ["none detected"]

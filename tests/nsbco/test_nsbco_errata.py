@@ -102,7 +102,7 @@ def test_numbers(function, expected, tolerance):
     assert function() == pytest.approx(expected, rel=tolerance, abs=1e-12)
 
 
-def test_all_are_listed():
+def test_all_errata_are_listed():
     assert [e.id for e in ERRATA] == [f"E{i}" for i in range(1, 21)]
     assert all(e.where and e.problem and e.resolution for e in ERRATA)
     computed = {f for name, f in vars(numbers).items() if name[0] == "e" and name[1:].isdigit()}
@@ -131,11 +131,11 @@ def test_the_printed_first_epoch_leaves_the_set():
 
 
 @pytest.mark.parametrize("c_0", [0.3, 0.5, 0.7, 1 / math.sqrt(2), 0.7597, 0.7599, 0.9])
-def test_where_the_printed_first_epoch_is_inside(c_0):
+def test_margins_for_which_the_printed_first_epoch_is_feasible(c_0):
     assert (numbers.printed_first(c_0) ** -0.25 <= c_0) == (c_0 > 3**-0.25)
 
 
-def test_probability_of_a_mean_that_is_off():
+def test_probability_of_a_deviation_of_the_mean():
     """E3 (A14): the probability is 1.6e-3 by the binomial distribution and over 4e6 draws; the claim is 1e-8."""
     found = numbers.e3()
     assert 0.0014 <= found["probability, printed"] <= 0.0018
@@ -224,7 +224,7 @@ def test_lemma_2_2_is_applied_without_c_2():
     assert found["C_2"] == pytest.approx(found["c_1"])
 
 
-def test_rounds_that_the_sum_from_1_leaves_out():
+def test_rounds_omitted_by_the_sum_from_1():
     """E20: the first batch has 2 d N_0 rounds, and the sum over all rounds must include them."""
     found = numbers.e20()
     assert found["left out"] == 2 * 2 * 16

@@ -40,7 +40,7 @@ def test_kinds_of_paths():
     assert abrupt == ["abrupt5", "abrupt33"] and smooth == ["rotation32", "walk", "sinusoid10"]
 
 
-def test_only_learners_of_the_figures_are_shown_in_their_order(runs):
+def test_figures_show_their_learners_in_order(runs):
     shown = regret.figure_learners(runs, "stationary", HORIZON)
     assert list(shown) == [
         "MASTER",
@@ -52,14 +52,14 @@ def test_only_learners_of_the_figures_are_shown_in_their_order(runs):
     ]
 
 
-def test_how_often_a_learner_began_anew():
+def test_number_of_restarts():
     assert regret.restarts(run([1, 1], report_restarts=[1, 2]), 64) == "1.50 by tests"
     assert regret.restarts(run([1, 1], report_batch=[16, 15]), 64) == "3.50 by plan"
     assert regret.restarts(run([1, 1], report_batch=[64, 64]), 64) == "0 by plan"
     assert regret.restarts(run([1, 1]), 64) == ""
 
 
-def test_table_says_variation_changes_regret_and_restarts(runs):
+def test_table_has_variation_changes_regret_and_restarts(runs):
     head, *lines = regret.table(runs, "abrupt5", HORIZON, 0)
     assert head == "abrupt5: V_T 4.00, 4 changes"
     assert [line.split()[0] for line in lines] == [
@@ -74,7 +74,7 @@ def test_table_says_variation_changes_regret_and_restarts(runs):
     assert lines[2].split() == ["KW", "0.625", "10.0", "[10.0,", "10.0]"]
 
 
-def test_rules_are_ratios_of_mean_regret(runs):
+def test_simpler_rules_are_compared_by_ratios_of_mean_regret(runs):
     for found in runs.values():
         found |= {"KWtrack": run([2, 2]), "D-LS": run([64, 64])}
     found = regret.rules(runs, ["stationary", "abrupt5"], HORIZON)
@@ -83,11 +83,11 @@ def test_rules_are_ratios_of_mean_regret(runs):
     assert regret.range_of_ratios(found["KWtrack"]) == "8.00 to 16.0 times"
 
 
-def test_a_single_ratio_is_said_as_one():
+def test_range_of_a_single_ratio():
     assert regret.range_of_ratios({"p": stats.Interval(2.0, 1.0, 3.0, 9, "")}) == "2.00 times"
 
 
-def test_limits_hold_the_largest_and_cut_what_lies_decades_below():
+def test_log_limits_include_the_largest_and_cut_at_three_decades():
     panel = {"p": {"a": np.array([1.0, 3.0]), "b": np.array([1e-9])}}
     low, high = regret.log_limits(panel)
     assert high == pytest.approx(3) and low == pytest.approx(3e-3)
@@ -95,30 +95,30 @@ def test_limits_hold_the_largest_and_cut_what_lies_decades_below():
     assert low == pytest.approx(1.0)
 
 
-def test_frontier_leaves_out_who_hears_gradients(runs):
+def test_frontier_omits_learners_that_observe_gradients(runs):
     pairs = regret.frontier(runs, "stationary", "abrupt5", HORIZON)
     assert "full information" not in pairs and "static baseline" in pairs
     x, y = pairs["GLR"]
     assert x.tolist() == [5, 5] and y.tolist() == [8, 8]
 
 
-def test_who_is_better_on_both_paths(runs):
+def test_learners_that_are_better_on_both_paths(runs):
     assert regret.dominated(runs, "stationary", "abrupt5", HORIZON, "MASTER") == ["GLR"]
     assert regret.dominated(runs, "stationary", "abrupt5", HORIZON, "GLR") == []
 
 
-def test_least_regret_of_those_that_know_nothing(runs):
+def test_least_regret_of_learners_without_extra_information(runs):
     assert regret.best(runs, JUMPS, ("MASTER", "GLR", "KW")) == "GLR"
     assert {"MASTER", "GLR", "BoB"} < {*regret.RIVALS}
     assert not {"KW, oracle", "full information", "static baseline"} & {*regret.RIVALS}
 
 
-def test_names_in_a_caption_are_parted_by_commas_alone():
+def test_caption_names_are_separated_only_by_commas():
     assert regret.caption_names(["EGS, oracle", "GLR"]) == "EGS (oracle), GLR"
     assert regret.caption_names([]) == "none"
 
 
-def test_variations_in_words():
+def test_text_of_variations():
     found = regret.variations(["stationary", "abrupt3", "rotation4"], 64, 2, 0)
     assert found.startswith("stationary 0, 0 changes; abrupt3 2.00, 2 changes; rotation4 ")
     assert found.endswith("changes in every round")

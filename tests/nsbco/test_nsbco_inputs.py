@@ -63,7 +63,7 @@ def quiet(x):
 
 
 @pytest.mark.parametrize("short", [True, False])
-def test_beyond_its_horizon_the_largest_blocks_are_repeated(short):
+def test_largest_blocks_repeat_beyond_the_horizon(short):
     learner, instance, streams = malg(), task(), Streams(0, range(2))
     state, blocks = learner.init(2, instance, 4, streams.at(-1), **TKWARGS), []
     with shortcuts(short):
@@ -75,7 +75,7 @@ def test_beyond_its_horizon_the_largest_blocks_are_repeated(short):
     assert blocks == [([n, n], [i, i]) for n, i in rounds]
 
 
-def test_a_file_saved_after_a_whole_horizon_is_read(tmp_path):
+def test_file_saved_after_a_whole_horizon_is_loaded(tmp_path):
     one = new(policy="master", horizon=7)
     for _ in range(7):
         one.tell(quiet(one.ask()))
@@ -89,13 +89,13 @@ def test_a_file_saved_after_a_whole_horizon_is_read(tmp_path):
      np.array(1.0), [1.0], tensor(-math.inf), torch.tensor([1, -1])],
     ids=repr,
 )  # fmt: skip
-def test_thresholds_that_are_no_numbers_by_trial_are_refused(value):
+def test_invalid_per_trial_thresholds_raise_errors(value):
     for name in ("A1", "A2"):
         with pytest.raises(ValueError, match=f"{name}="):
             Multiscale(GradientAscent(), **{name: value})
 
 
-def test_whole_numbers_by_trial_are_computed_with_as_others():
+def test_per_trial_integers_behave_like_floats():
     """Integer and float settings give the same digits, also if branches on tensor values are disabled."""
     A2, problem = torch.tensor([3, 4, 5]), QuadraticDrift(Abrupt(3))
     make = lambda A2: Multiscale(GradientAscent(bonus=0.7), 0.3, A2, ("A1", "A2"))
@@ -110,7 +110,7 @@ def test_whole_numbers_by_trial_are_computed_with_as_others():
 
 
 @pytest.mark.parametrize("value", [([],), ({},), (np.ones(2),), "A1"], ids=repr)
-def test_words_that_are_none_are_refused(value):
+def test_invalid_names_of_logarithmic_thresholds_raise_errors(value):
     with pytest.raises(ValueError, match="logarithmic="):
         Multiscale(GradientAscent(), 1.0, 1.0, value)
 
@@ -157,7 +157,7 @@ WRONG = {
 
 @pytest.mark.parametrize("message", WRONG)
 @pytest.mark.parametrize("trials", [1, 2])
-def test_bases_that_return_something_else_are_refused(message, trials):
+def test_bases_with_wrong_return_values_raise_errors(message, trials):
     wrong = type("Wrong", (Toy,), WRONG[message])
     with pytest.raises(ValueError, match=f"base=Wrong.*{message}"):
         play(Multiscale(wrong()), QuadraticDrift(), 8, trials)
@@ -165,7 +165,7 @@ def test_bases_that_return_something_else_are_refused(message, trials):
 
 
 @pytest.mark.parametrize("trials", [1, 2, 3])
-def test_a_tensor_with_as_many_rows_by_chance_is_shared(trials):
+def test_constant_tensor_with_as_many_rows_as_trials_is_shared(trials):
     for size in (1, 2, 3, 4):
         begin = lambda self, n, *rest, size=size, **tkwargs: Counts(torch.zeros(size, **tkwargs))
         wrong = type("Wrong", (Toy,), {"init": begin})
@@ -173,7 +173,7 @@ def test_a_tensor_with_as_many_rows_by_chance_is_shared(trials):
             Multiscale(wrong()).init(trials, task(), 8, None, **TKWARGS)
 
 
-def test_a_base_is_tried_with_settings_and_contexts_by_trial():
+def test_base_accepts_per_trial_settings_and_contexts():
     rows = {"margin": (0.5, 0.4), "smoothness": (2.0, 3.0)}
     learner = practical(GradientAscent(bonus=tensor(1.0, 2.0)))
     state = learner.init(2, task(**rows), 8, Streams(0, [0, 1]).at(-1), **TKWARGS)
@@ -186,7 +186,7 @@ def test_a_base_is_tried_with_settings_and_contexts_by_trial():
 @pytest.mark.parametrize(
     "change", [{"concavity": 0.2}, {"smoothness": 0.6}, {"margin": 0.6}, {"noise": 0.03}], ids=repr
 )
-def test_a_file_of_other_settings_is_refused(tmp_path, change):
+def test_file_with_other_settings_raises_an_error(tmp_path, change):
     settings = {"learner": GradientAscent(0.1), "noise": np.float64(0.035)}
     one = new(**settings)
     one.tell(quiet(one.ask()))
@@ -196,7 +196,7 @@ def test_a_file_of_other_settings_is_refused(tmp_path, change):
         new(**settings | change).restore(tmp_path / "run.npz")
 
 
-def test_least_squares_are_refused_where_sides_differ():
+def test_least_squares_reject_boxes_with_unequal_sides():
     """If a box is rescaled to equal sides, equal curvatures become unequal, therefore least squares raises an error."""
     how = {"concavity": 0.2, "smoothness": 20.0, "noise": 0.1}
     unequal, equal = box([0.0, 0.0], [1.0, 8.0]), box([0.0, 1.0], [1.0, 2.0])
@@ -207,7 +207,7 @@ def test_least_squares_are_refused_where_sides_differ():
     Optimizer(unequal, **how)
 
 
-def test_least_squares_stay_where_their_sums_do_not_factor():
+def test_least_squares_points_are_finite_if_sums_are_singular():
     """With a tiny ridge and a window of one query, the sums are singular in some trials; the points are finite nevertheless."""
     learner = DiscountedLeastSquares(1, 1e-30)
     trace = play(learner, QuadraticDrift(), 200, 3, 0, record="all", probes={"x": played_action})
@@ -225,12 +225,12 @@ def test_least_squares_stay_where_their_sums_do_not_factor():
         (Domain("box", np.full(2, 1e9), np.full(2, 1e-7)), "domain.scale"),
     ],
 )
-def test_domains_made_by_hand_are_looked_at(domain, name):
+def test_invalid_custom_domains_raise_errors(domain, name):
     with pytest.raises(ValueError, match=f"^{name}"):
         Optimizer(domain, 0.25, 0.5, 0.035)
 
 
-def test_a_domain_is_the_users_and_what_is_too_narrow_is_refused():
+def test_optimizer_copies_its_domain_and_too_narrow_domains_raise_errors():
     domain = ball([0.0, 0.0])
     user = Optimizer(domain, 0.25, 0.5, 0.035)
     domain.center[:] = 100.0
@@ -241,7 +241,7 @@ def test_a_domain_is_the_users_and_what_is_too_narrow_is_refused():
         box([1e9], [1e9 + 1e-6])
 
 
-def test_no_point_of_a_box_lies_beyond_its_corners():
+def test_points_of_a_box_stay_within_its_corners():
     rng = np.random.default_rng(0)
     for low, high in np.sort(rng.uniform(-3, 3, (2000, 2)).round(2), 1):
         if low < high:
@@ -251,13 +251,13 @@ def test_no_point_of_a_box_lies_beyond_its_corners():
             assert ends == pytest.approx([low, high], rel=1e-14, abs=1e-14)
 
 
-def test_a_margin_just_below_one_is_so_in_every_type():
+def test_margin_just_below_one_in_every_dtype():
     for dtype in (torch.float32, torch.float64, torch.int64):
         with pytest.raises(ValueError, match="^margin"):
             check_task(task()._replace(margin=torch.ones(1, dtype=dtype)))
 
 
-def test_where_noise_is_small_discounts_find_the_maximizer():
+def test_discounted_least_squares_finds_the_maximizer_with_little_noise():
     rng, target = np.random.default_rng(0), np.array([0.3, 0.2])
     user = Optimizer(ball([0.0, 0.0]), 1.0, 2.0, 1e-4, "discounted")
     for _ in range(2000):
@@ -275,7 +275,7 @@ def test_where_noise_is_small_discounts_find_the_maximizer():
      ("domain", Domain("cube", np.zeros(1), np.ones(1)))],
     ids=str,
 )  # fmt: skip
-def test_settings_are_refused_by_their_own_names(name, value):
+def test_errors_name_the_invalid_setting(name, value):
     for policy in ("glr", "discounted"):
         with pytest.raises(ValueError, match=f"^{name}"):
             new(**{"policy": policy, name: value})
@@ -290,22 +290,22 @@ def test_settings_are_refused_by_their_own_names(name, value):
         (ball([0.0]), {"y_range": (0.0, 1e-30), "concavity": 1e25}, "noise"),
     ],
 )
-def test_scales_that_numbers_do_not_reach_are_refused_by_name(domain, more, name):
+def test_scales_out_of_floating_point_range_raise_errors_by_name(domain, more, name):
     with pytest.raises(ValueError, match=f"^{name}=[^n]*; allowed: .*(domain|y_range)"):
         new(domain, **more)
 
 
-def test_ranges_of_any_list_are_taken():
+def test_ranges_accept_any_sequence():
     for given in ([0, 2], np.array([0.0, 2.0]), torch.tensor([0.0, 2.0])):
         assert new(y_range=given).y_range == (0.0, 2.0)
 
 
-def test_no_policy_takes_data_of_ones_own():
+def test_no_policy_accepts_existing_data():
     with pytest.raises(ValueError, match="own actions only"):
         new().observe([[1.0, 3.0]], [0.1])
 
 
-def test_threads_of_master_begin_where_the_one_before_stood():
+def test_threads_of_master_start_at_the_previous_center():
     assert new(policy="master").learner.base.warm_start
 
 
@@ -313,13 +313,13 @@ def test_threads_of_master_begin_where_the_one_before_stood():
 
 
 @pytest.mark.parametrize("name", ["margin", "smoothness", "concavity", "variation"])
-def test_numbers_of_a_task_that_are_no_tensors_are_refused(name):
+def test_task_numbers_must_be_tensors(name):
     for value in (0.5, None, "x"):
         with pytest.raises(ValueError, match=f"{name}="):
             check_task(task()._replace(**{name: value}))
 
 
-def test_a_trial_has_its_own_margin_and_first_batch():
+def test_margin_and_first_batch_per_trial():
     far = {"margin": (0.1, 0.8), "smoothness": (2.0, 2.0)}
     GradientAscent(0.4).validate(task(**far), None, None)  # N_0 is 256 and 1
     with pytest.raises(ValueError, match="N0=1 .*delta_0 = 0.4.*c_0 = 0.1, N0 at least 256"):
@@ -332,7 +332,7 @@ def test_a_trial_has_its_own_margin_and_first_batch():
         start.validate(task(**far), None, None)
 
 
-def test_presets_refuse_other_bases_and_ratios():
+def test_presets_reject_other_bases_and_ratios():
     for make in (practical, printed, malg, lambda base: single_scale(0.3, base)):
         for base in (EGS(), None, GradientAscent, Index()):
             with pytest.raises(ValueError, match="base=.*allowed: a GradientAscent"):
@@ -343,7 +343,7 @@ def test_presets_refuse_other_bases_and_ratios():
     assert single_scale(tensor(0.3, 0.6)).base.bonus.tolist() == [0.3 / 3, 0.6 / 3]
 
 
-def test_calibration_takes_residuals_of_any_answers_of_one_trial():
+def test_calibration_accepts_residuals_of_rewards_of_one_trial():
     found = calibrate(task(), [-2.0, 2.0], 8, trials=2)
     assert found.learner().base == GradientAscent(bonus=found.b0)
     with pytest.raises(ValueError, match=r"residuals=.*\[-2, 2\]"):
@@ -384,7 +384,7 @@ class Bent(Path):
 
 @pytest.mark.parametrize("jumps", [False, True])
 @pytest.mark.parametrize("wrong", [{"first": 0.51}, {"first": math.nan}, {"best": 0.6}], ids=str)
-def test_paths_that_leave_what_they_say_are_refused(wrong, jumps):
+def test_paths_that_leave_their_declared_range_raise_errors(wrong, jumps):
     for at in (0, 20, 39):
         problem = QuadraticDrift(Bent(**wrong, at=at, jumps=jumps))
         with pytest.raises(ValueError, match="^path=Bent"):
@@ -393,14 +393,14 @@ def test_paths_that_leave_what_they_say_are_refused(wrong, jumps):
     play(StaticBaseline(), QuadraticDrift(Bent(**wrong, at=40, jumps=jumps)), 40, 1)
 
 
-def test_seeds_beyond_int64_draw_paths():
+def test_seeds_beyond_int64():
     for path in (Abrupt(3), Walk(0.01)):
         streams = Streams(2**63 - 1, [0, 1, 2**62])
         instance = QuadraticDrift(path).init(3, 40, streams.at(-1), **TKWARGS)
         assert instance.task.variation.shape == (3,) and instance.path.shape[0] == 3
 
 
-def test_a_table_of_means_counts_paths():
+def test_table_of_means_limits_the_horizon_by_the_number_of_paths():
     play(StaticBaseline(), QuadraticDrift(), 2, 1)
     draw, T = Streams(0, range(300)).at(-1), 1 << 14
     with pytest.raises(ValueError, match="horizon=16384; allowed: at most 11184 with 5 arms, 300"):
@@ -409,7 +409,7 @@ def test_a_table_of_means_counts_paths():
         assert problem.init(300, T, draw, **TKWARGS).means.shape == (1, T, 5)
 
 
-def test_whole_gains_by_trial_are_computed_with_as_others():
+def test_per_trial_integer_gains_behave_like_floats():
     gain, problem = torch.tensor([3, 10]), QuadraticDrift(Abrupt(3))
     found = {}
     for short in (True, False):
@@ -420,7 +420,7 @@ def test_whole_gains_by_trial_are_computed_with_as_others():
     assert found[True] == pytest.approx(found[False], rel=1e-12)
 
 
-def test_prices_that_do_not_change_are_refused(monkeypatch):
+def test_constant_prices_raise_an_error(monkeypatch):
     made = np.array([[1.0, 2.0, 1.5], [3.0, 3.0, 4.0]])
     monkeypatch.setattr(prices, "closes", lambda series: made)
     problem = prices.pricing("google", 2)

@@ -139,7 +139,7 @@ def settings(count=20):
 
 @pytest.mark.parametrize("warm, least", [(False, 0), (True, 0), (False, 3)])
 @pytest.mark.parametrize("case", range(20))
-def test_as_the_reference_plays(case, warm, least):
+def test_actions_equal_the_reference_implementation(case, warm, least):
     dim, T, A1, A2, b0 = settings()[case]
     problem = QuadraticDrift(Abrupt(4), dim, environment=case)
     learner = Multiscale(GradientAscent(bonus=b0, warm_start=warm), A1, A2, (), least)
@@ -207,7 +207,7 @@ def test_invariants(cset, curvature):
     assert (fell | ~same | ~known[:, :-1] | ~known[:, 1:]).all() and fell[same].any()
 
 
-def test_rounds_of_the_threads_add_up():
+def test_thread_rounds_sum_to_all_rounds():
     """The paused rows store the rounds of their threads; summed over the orders, these are all rounds of the block."""
     problem, learner = QuadraticDrift(), malg()
     at = {}
@@ -234,7 +234,7 @@ def test_rounds_of_the_threads_add_up():
         closed += sum(float(live[m]) for m in ends)
 
 
-def test_with_coins_that_always_fall_heads_every_round_is_a_fresh_thread(monkeypatch):
+def test_if_every_window_is_scheduled_each_round_is_a_new_thread(monkeypatch):
     problem = QuadraticDrift()
     heads = make_schedule(8, 0, None)._replace(
         chance=np.tril(np.ones((8, 8))) - np.triu(np.ones((8, 8)), 1)
@@ -246,7 +246,7 @@ def test_with_coins_that_always_fall_heads_every_round_is_a_fresh_thread(monkeyp
     assert all(x.tolist() == [[0.25, 0.0]] for x in seen)
 
 
-def test_with_the_blocks_own_windows_alone_each_block_is_the_base():
+def test_if_only_block_windows_are_scheduled_each_block_equals_the_base():
     seen, alone = [], []
     keep = lambda to: {"x": Probe(lambda r: to.append(r.action[0].tolist()) or torch.zeros(1))}
     quiet = QuadraticDrift(amplitude=0.0)
@@ -257,7 +257,7 @@ def test_with_the_blocks_own_windows_alone_each_block_is_the_base():
 
 
 @pytest.mark.slow
-def test_printed_constants_never_fire_and_tiny_ones_do():
+def test_printed_constants_never_trigger_and_tiny_constants_do():
     problem, base = QuadraticDrift(Abrupt(5)), GradientAscent(bonus=2 * 8.4e7)
     off, on = run(malg(base), problem, 2**12, 0, 2), run(printed(base), problem, 2**12, 0, 2)
     assert (off["regret"] == on["regret"]).all() and not on["count"].any()
@@ -265,7 +265,7 @@ def test_printed_constants_never_fire_and_tiny_ones_do():
     assert (run(tiny, problem, 2**12, 0, 2)["count"] > 0).all()
 
 
-def test_a_log_that_is_saved_is_read_again(tmp_path):
+def test_saved_log_is_loaded(tmp_path):
     """Restarts by Test 2 have no window, which is not encoded by a negative number."""
     learner = Multiscale(GradientAscent(bonus=0.4), math.inf, 2.0)
     task = tree_map(lambda x: x[0], begin()[0])
@@ -281,7 +281,7 @@ def test_a_log_that_is_saved_is_read_again(tmp_path):
     assert {tuple(row[1:]) for row in found} == {(2, 0)}
 
 
-def test_more_restarts_than_the_log_holds_are_counted_on():
+def test_restarts_beyond_the_log_are_counted():
     trace = run(Multiscale(GradientAscent(), 1e-9, 1e-9), QuadraticDrift(), 400)
     assert trace["count"][0] > LOGGED and trace["report.overflow"][0] == 1
     assert len(log(trace)) == LOGGED and log(trace)[-1][0] < 400
@@ -363,12 +363,12 @@ def test_settings_by_trial():
 
 @pytest.mark.parametrize("name", ["A1", "A2"])
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, -math.inf, "x", True, None])
-def test_thresholds_out_of_range_are_refused(name, value):
+def test_invalid_thresholds_raise_errors(name, value):
     with pytest.raises(ValueError, match=f"{name}="):
         Multiscale(GradientAscent(), **{name: value})
 
 
-def test_thresholds_by_trial_out_of_range_are_refused():
+def test_invalid_thresholds_by_trial_raise_errors():
     for value in (torch.tensor([1.0, -1.0]), torch.tensor([1.0, math.nan]), torch.tensor(1.0)):
         with pytest.raises(ValueError, match="A1="):
             Multiscale(GradientAscent(), value)
@@ -378,19 +378,19 @@ def test_thresholds_by_trial_out_of_range_are_refused():
     "more",
     [{"logarithmic": "A1"}, {"logarithmic": ("A3",)}, {"least_order": -1}, {"least_order": 1.0}],
 )
-def test_other_settings_out_of_range_are_refused(more):
+def test_other_invalid_settings_raise_errors(more):
     with pytest.raises(ValueError, match=next(iter(more))):
         Multiscale(GradientAscent(), 1.0, 1.0, **more)
 
 
-def test_a_base_that_lacks_something_is_refused_by_name():
+def test_base_without_a_method_raises_an_error_with_its_name():
     with pytest.raises(ValueError, match="optimistic and restart, which Index lacks"):
         Multiscale(Index())
     with pytest.raises(ValueError, match="base="):
         Multiscale(GradientAscent)
 
 
-def test_a_base_whose_trials_share_something_is_refused_when_it_begins():
+def test_base_with_shared_state_raises_an_error_in_init():
     @dataclass(frozen=True)
     class Shares(GradientAscent):
         def init(self, trials, task, horizon, draw, **tkwargs):
@@ -402,6 +402,6 @@ def test_a_base_whose_trials_share_something_is_refused_when_it_begins():
             play(Multiscale(Shares()), QuadraticDrift(), 8, trials)
 
 
-def test_doubling_is_refused_with_the_way_out():
+def test_doubling_raises_an_error_with_a_remedy():
     with pytest.raises(ValueError, match="anytime"):
         play(Doubling(malg()), QuadraticDrift(), 8, 1)

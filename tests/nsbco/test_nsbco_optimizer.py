@@ -100,7 +100,7 @@ def test_the_example_of_the_docstring():
 
 
 @pytest.mark.parametrize("scale, offset", [(1.0, 0.0), (1e-4, 7.0), (1e5, -1e6)])
-def test_the_unit_and_the_zero_of_answers_do_not_matter(scale, offset):
+def test_results_are_invariant_to_affine_maps_of_the_reward(scale, offset):
     target = np.array([1.5, 1.2])
     settings = {
         "concavity": 0.25 * scale,
@@ -123,7 +123,7 @@ def test_curvature_is_that_of_the_unit_set():
         new(SHEET, smoothness=0.05)
 
 
-def test_a_file_goes_on_where_it_was(tmp_path):
+def test_loaded_file_continues_the_run(tmp_path):
     f, one = objective(np.array([1.5, 1.2])), new(policy="master", seed=3)
     follow(one, f, 300)
     one.save(tmp_path / "run.npz")
@@ -138,7 +138,7 @@ def test_a_file_goes_on_where_it_was(tmp_path):
 @pytest.mark.parametrize(
     "y", [math.nan, math.inf, 1.01, -2.0, "x", True, None, 1j, 10**400, np.array([0.0, 0.0])]
 )
-def test_answers_out_of_range_are_refused_and_the_next_is_taken(y):
+def test_rewards_out_of_range_raise_errors_and_the_run_continues(y):
     user = follow(new(), objective(np.array([1.5, 1.2])), 5)
     asked, state = user.ask(), user.state
     with pytest.raises(ValueError, match="^y(=| must be one real number)"):
@@ -148,7 +148,7 @@ def test_answers_out_of_range_are_refused_and_the_next_is_taken(y):
     assert user.rounds == 6
 
 
-def test_an_answer_nobody_asked_for_is_refused():
+def test_tell_without_ask_raises_an_error():
     user = new()
     with pytest.raises(RuntimeError, match="no point was asked for"):
         user.tell(0.0)
@@ -199,7 +199,7 @@ def test_settings_out_of_range_are_refused(name, value):
         (lambda: box("ab", [1.0, 2.0]), "lower"),
     ],
 )
-def test_domains_out_of_range_are_refused(make, name):
+def test_invalid_domains_raise_errors(make, name):
     with pytest.raises(ValueError, match=name):
         make()
 
@@ -234,13 +234,13 @@ def at_the_edge(caught):
 
 
 @pytest.mark.parametrize("policy", ["glr", "track", "discounted"])
-def test_a_center_that_stays_at_the_edge_is_warned_of_once(policy):
+def test_warns_once_if_the_center_stays_at_the_edge(policy):
     with pytest.warns(UserWarning, match="stays at the edge.*margin=0.5.*widen") as caught:
         priced(0.93, 1000, policy=policy, margin=0.5)
     assert len(at_the_edge(caught)) == 1
 
 
-def test_a_center_at_the_edge_is_warned_of_once_across_files(tmp_path):
+def test_warns_once_about_the_edge_across_files(tmp_path):
     """A file stores the count of rounds at the edge and whether the warning was raised; an older file stores neither."""
     make = lambda: Optimizer(box([-1.0], [1.0]), 1.0, 2.0, 0.1, policy="track", margin=0.5)
     user, path = make(), tmp_path / "user.npz"
@@ -259,7 +259,7 @@ def test_a_center_at_the_edge_is_warned_of_once_across_files(tmp_path):
 
 
 @pytest.mark.parametrize("policy", ["glr", "track", "discounted"])
-def test_a_center_inside_is_not_warned_of(policy):
+def test_no_warning_for_a_center_inside(policy):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         _, user = priced(0.6, 600, policy=policy)
@@ -268,7 +268,7 @@ def test_a_center_inside_is_not_warned_of(policy):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the center stays at the edge")
-def test_the_default_margin_loses_less_than_half_the_range_does():
+def test_regret_of_the_default_margin_is_below_the_regret_of_half_the_range():
     """The best price is 0.93, which is outside the set that either margin allows."""
     for policy, most in (("glr", 0.65), ("track", 0.3), ("discounted", 0.2)):
         wide, _ = priced(0.93, margin=0.5, policy=policy)
@@ -327,7 +327,7 @@ def heavy(noise, rounds, **more):
 
 
 @pytest.mark.slow
-def test_many_restarts_by_noise_name_the_cause_and_the_remedy():
+def test_warning_about_many_restarts_by_noise_names_cause_and_remedy():
     with pytest.warns(UserWarning, match="noise is larger than declared: noise=0.02") as caught:
         user = heavy(0.02, 1500)
     assert len(caught) == 1 and len(user.restarts) == 64
@@ -339,7 +339,7 @@ def test_many_restarts_by_noise_name_the_cause_and_the_remedy():
 
 
 @pytest.mark.slow
-def test_many_restarts_of_a_given_learner_name_its_variance():
+def test_warning_about_many_restarts_names_the_variance_of_a_given_learner():
     """The warning names the variance of a learner passed by the user, because such a learner does not use the optimizer's noise."""
     learner = lambda variance: GLR(policy_learner("glr", task(), 0.1, 0.1).base, variance)
     with pytest.warns(
@@ -353,7 +353,7 @@ def test_many_restarts_of_a_given_learner_name_its_variance():
         assert len(heavy(0.5, 3000, learner=learner(declare)).restarts) < 10
 
 
-def test_many_restarts_by_changes_are_not_called_noise():
+def test_many_restarts_by_changes_are_not_attributed_to_noise():
     """The level of the objective jumps up and down every 12 rounds."""
     user, rng, t = new(policy="glr", noise=0.01), np.random.default_rng(0), 0
     with pytest.warns(UserWarning, match="65 restarts: rewards change more often"):
@@ -368,7 +368,7 @@ def test_many_restarts_by_changes_are_not_called_noise():
 
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("dim", [1, 3])
-def test_the_center_moves_when_the_optimizer_says_so(policy, dim):
+def test_center_moves_in_the_predicted_round(policy, dim):
     user = new(ball([0.0] * dim, 1.0), policy=policy)
     f, at, moved = objective(np.full(dim, 0.3)), user.center, []
     while len(moved) < 2 and user.rounds < 200:
@@ -399,7 +399,7 @@ def test_rounds_before_a_step_in_twenty_dimensions():
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("step", [16, 257, 10**6])
-def test_a_step_beyond_all_rounds_is_refused(step):
+def test_step_beyond_all_rounds_raises_an_error(step):
     """With sigma / L = 1/2 and n_0 = 1 in 20 dimensions, step 16 comes after 40 (16^16 - 1) / 15 > 2^63 rounds."""
     user, count = new(ball([0.0] * 20), margin=0.5), lambda s: 40 * (16**s - 1) // 15
     assert count(15) < 2**63 <= count(16)
@@ -415,7 +415,7 @@ def test_steps_of_several_blocks_are_counted():
 
 
 @pytest.mark.parametrize("policy", ["glr", "master", "track"])
-def test_a_horizon_before_the_first_step_is_warned_of(policy):
+def test_warns_if_the_horizon_is_before_the_first_step(policy):
     """With margin 0.05, the first epoch has 2 d n_0 = 4 * 625 rounds."""
     first = new(margin=0.05, policy=policy).rounds_before_step()
     with warnings.catch_warnings():
@@ -437,7 +437,7 @@ def task():
     return problem.init(1, 8, draw, dtype=torch.float64, device="cpu").task
 
 
-def test_calibration_measures_what_the_mean_falls_short_by():
+def test_calibration_measures_the_shortfall_of_the_mean():
     """The median of the calibrated shortfalls agrees with a run of Algorithm 2 within 10 %."""
     noise = np.random.default_rng(0).uniform(-0.1, 0.1, 4000)
     found = calibrate(task(), noise, 2048, trials=40)
@@ -467,7 +467,7 @@ def test_calibration_measures_what_the_mean_falls_short_by():
     ],
     ids=str,
 )
-def test_calibration_begins_as_far_away_as_a_maximizer_can_be(cset, start, away):
+def test_calibration_starts_at_the_largest_distance_from_the_maximizer(cset, start, away):
     """Without noise the shortfall of the first reward is known for c_0 = 1/2, h = 1/4, sigma = 1."""
     of, base = task()._replace(cset=cset), GradientAscent(start=start)
     found = calibrate(of, [0.0], 1, base, trials=2)
@@ -495,6 +495,6 @@ def test_calibration_follows_noise_and_seed():
         {"share": 0.0},
     ],
 )
-def test_calibration_refuses_what_is_out_of_range(change):
+def test_calibration_raises_errors_for_invalid_arguments(change):
     with pytest.raises(ValueError, match=next(iter(change))):
         calibrate(**{"task": task(), "residuals": [0.1], "horizon": 8, "trials": 2} | change)

@@ -90,7 +90,7 @@ def test_without_the_table(monkeypatch):
         pricing.table("synthetic", 5)
 
 
-def test_trial_i_has_series_i(monkeypatch):
+def test_trial_i_uses_series_i(monkeypatch):
     """Trial i has series i for every seed of the run."""
     made = np.exp(np.random.default_rng(0).normal(size=(7, 4)).cumsum(1))
     monkeypatch.setattr(prices, "closes", lambda series: made)

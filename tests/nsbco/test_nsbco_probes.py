@@ -74,14 +74,14 @@ def test_the_tests_statistics_are_those_of_the_definition(trace):
     assert (reached == fired).all()
 
 
-def test_who_plays_from_where(trace):
+def test_active_order_and_center(trace):
     assert (trace["order"] == trace["live"].argmax(2)).all()
     assert np.take_along_axis(trace["live"], trace["block"][..., None].astype(int), 2).all()
     apart = np.linalg.norm(trace["x"] - trace["z"], axis=2)
     assert (apart > 0).all() and (apart <= 0.25 + 1e-12).all()  # at most delta_s
 
 
-def test_the_log_is_the_learners(trace):
+def test_log_equals_the_learners_log(trace):
     for i in range(3):
         times = np.flatnonzero(np.diff(trace["restarts"][i], prepend=0)) + 1
         assert trace["log"][i, : len(times), 0].tolist() == times.tolist()
@@ -103,7 +103,7 @@ def test_on_a_device_they_are_the_same():
         assert there[name] == pytest.approx(here[name], abs=1e-9)
 
 
-def test_shortfall_is_what_the_bonus_has_to_be():
+def test_shortfall_equals_the_required_bonus():
     problem = QuadraticDrift()
     watch = {"y": rounds.observed_feedback, "now": probes.Shortfall(problem)}
     watch["worst"] = Probe(probes.Shortfall(problem), "max")
@@ -118,7 +118,7 @@ def test_shortfall_is_what_the_bonus_has_to_be():
         assert 0 < (run["worst"][:, -1] > 0.4).sum() < 8
 
 
-def test_outside_flags_points_that_left():
+def test_distance_outside_flags_infeasible_points():
     problem = QuadraticDrift()
     watch = {"out": Probe(probes.distance_outside, "max")}
     assert play(malg(), problem, 200, 4, 0, probes=watch)["out"][:, -1].max() < 1e-12

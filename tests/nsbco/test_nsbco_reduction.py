@@ -28,7 +28,7 @@ def trace():
     return play(base, reduction.sequences(T)["one change"], T, 4, 3, record="all", probes=probes)
 
 
-def test_the_worlds_move_as_they_say(instances):
+def test_problem_instances_have_the_stated_changes(instances):
     assert list(instances) == ["stationary", "drift", "one change", "alternation"]
     assert instances["stationary"].variation == 0 and instances["stationary"].changes == 0
     assert instances["drift"].variation == pytest.approx(T**-0.5, rel=1e-9)
@@ -58,7 +58,7 @@ def test_the_problem_is_the_same_in_all_trials(instances):
         assert means.shape == (1, T, 5) and (means[0].numpy() == instances[name].values).all()
 
 
-def test_a_run_has_what_the_lemma_says(trace, instances):
+def test_lemma_4_1_holds_on_a_run(trace, instances):
     checks = reduction.lemma_4_1(trace, instances["one change"], T)
     verdicts = {name: check.verdict for name, check in checks.items()}
     assert verdicts["statistic"] == "holds" and verdicts["printed rho, our e"] == "fails"
@@ -86,12 +86,12 @@ def test_the_printed_rho_fails_in_a_longer_run():
     assert checks["printed"].held.mean() > checks["printed rho, our e"].held.mean()
 
 
-def test_what_is_broken_fails(trace, instances):
+def test_deliberate_errors_fail(trace, instances):
     found = reduction.broken(trace, instances["one change"], T)
     assert len(found) == 4 and {check.verdict for check in found.values()} == {"fails"}
 
 
-def test_another_world_is_noticed(trace, instances):
+def test_wrong_problem_instance_changes_the_ratio(trace, instances):
     """With the means of another problem, the ratio in the check of the regret bound is more than 1.3 times as large."""
     wrong = World(np.roll(instances["one change"].values, 1, 1), np.zeros(T - 1), 0)
     checks = reduction.lemma_4_1(trace, wrong, T)
@@ -107,7 +107,7 @@ def test_outcomes():
     assert found.worst.tolist() == [2.0, 1.5] and found.line["statement"] == "S"
 
 
-def test_rounds_to_draw_at():
+def test_plotted_rounds():
     rounds = reduction.grid(1000)
     assert rounds[0] == 1 and rounds[-1] == 1000 and (np.diff(rounds) > 0).all()
 

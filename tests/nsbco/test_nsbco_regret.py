@@ -27,14 +27,14 @@ def runs(cells):
 @pytest.mark.parametrize(
     "name, path, changes, title",
     [
-        ("stationary", Stationary(), "0 changes", "nothing moves"),
+        ("stationary", Stationary(), "0 changes", "stationary"),
         ("abrupt17", Abrupt(17), "16 changes", "abrupt, 16 changes, $V_T = 16$"),
         ("rotation0.5", Rotation(0.5), "changes in every round", "rotation, $V_T = 0.5$"),
         ("walk", Walk(1e-3), "changes in every round", "random walk"),
-        ("level", Level(), "changes in every round", "only the level moves"),
+        ("level", Level(), "changes in every round", "only the level changes"),
     ],
 )
-def test_a_path_by_its_name(name, path, changes, title):
+def test_path_by_name(name, path, changes, title):
     problem = regret.problem(name)
     assert problem.path == path and problem.dim == 2 and problem.environment is None
     assert (regret.changes(name), regret.title(name)) == (changes, title)
@@ -52,26 +52,26 @@ def test_a_path_by_its_name(name, path, changes, title):
         ("triangle0", "V=0"),
     ],
 )
-def test_a_name_without_a_path_is_refused(name, word):
+def test_unknown_path_name_raises_an_error(name, word):
     with pytest.raises(ValueError, match=word):
         regret.problem(name)
 
 
-def test_variation_is_that_of_the_trials_own_paths():
+def test_variation_of_each_trials_path():
     assert regret.variation("abrupt5", 512, 3, 7).tolist() == [4.0] * 3
     walks = regret.variation("walk", 64, 3, 0)
     assert len(set(walks.tolist())) == 3
     np.testing.assert_array_equal(regret.variation("walk", 64, 2, 1), walks[1:])
 
 
-def test_assumed_learners_are_restarted_for_that_variation():
+def test_assumed_learners_restart_for_the_assumed_variation():
     names = regret.assumed([0.01, 1.0, 1000.0])
     assert names == {0.01: "kappa 0.01", 1.0: "Algorithm 2, oracle", 1000.0: "kappa 1000"}
     made = {kappa: regret.learner(name) for kappa, name in names.items()}
     assert all(isinstance(x, Restarted) and x.kappa == kappa for kappa, x in made.items())
 
 
-def test_a_learner_is_watched_that_logs_its_restarts():
+def test_only_learners_with_a_log_have_its_probe():
     for name in ("MASTER", "MASTERw", "GLR"):
         trace = play(
             regret.learner(name), regret.problem("abrupt3"), 64, 2, probes=regret.watch(name)
@@ -80,7 +80,7 @@ def test_a_learner_is_watched_that_logs_its_restarts():
     assert regret.watch("Algorithm 2") == {}
 
 
-def test_plans_are_put_together_with_each_learner_once():
+def test_merged_plans_have_each_learner_once():
     a, b = ("abrupt5", 8), ("level", 8)
     plan = regret.together({a: ["x", "y"]}, {b: ["z"], a: ["y", "w"]}, {b: ["z", "x"]})
     assert plan == {a: ["x", "y", "w"], b: ["z", "x"]}
@@ -91,7 +91,7 @@ PATHS = ("stationary", "abrupt5", "rotation4", "walk", "level", "triangle8")
 
 
 @pytest.mark.parametrize("name", ["MASTER", "Algorithm 2, oracle", "GLR", "BoB", "kappa 10"])
-def test_paths_in_one_batch_have_the_numbers_of_their_own_runs(tmp_path, monkeypatch, name):
+def test_paths_in_one_batch_equal_separate_runs(tmp_path, monkeypatch, name):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path))
     counts = {path: 2 + (path == "stationary") for path in PATHS}
     runs = regret.play_all({(path, 256): {name: n} for path, n in counts.items()}, 7, "cpu")
@@ -106,7 +106,7 @@ def test_the_example_of_several_paths_runs():
     assert found.attempted >= 4 and found.failed == 0
 
 
-def test_a_batch_holds_whole_paths_and_not_too_many_trials(monkeypatch):
+def test_batches_have_whole_paths_and_limited_size(monkeypatch):
     monkeypatch.setattr(regret, "ROWS", 5)
     cells = {("walk", 8): {"GLR": 3}, ("level", 8): {"GLR": 2, "BoB": 9}, ("level", 4): {"GLR": 1}}
     cells |= {("abrupt5", 8): {"GLR": 1}}
@@ -143,7 +143,7 @@ def test_runs_are_in_the_order_of_their_plan(tmp_path, monkeypatch):
         ),
     ],
 )
-def test_paths_of_a_batch_that_do_not_fit_are_refused(make, word):
+def test_inconsistent_paths_of_a_batch_raise_errors(make, word):
     with pytest.raises(ValueError, match=word):
         make()
 
@@ -159,7 +159,7 @@ class Lowered(Path):
         return np.full((1, len(t)), 0.45)
 
 
-def test_each_path_of_a_batch_keeps_to_the_values_it_declares():
+def test_each_path_of_a_batch_stays_in_its_declared_range():
     batches = [MixedPaths(each, (1, 1)) for each in ((Lowered(), Level()), (Level(), Lowered()))]
     for path in (Lowered(), *batches):
         with pytest.raises(
@@ -184,12 +184,12 @@ def learner():
     return regret.learner("Algorithm 2")
 
 
-def test_totals_are_of_the_trials_that_all_cells_have():
+def test_totals_use_the_trials_common_to_all_cells():
     found = runs({("p", 1): {"x": [1, 2, 3]}, ("p", 2): {"x": [4, 5]}})
     assert regret.totals(found, *((cell, "x") for cell in found)).tolist() == [[1, 4], [2, 5]]
 
 
-def test_slope_is_that_of_the_mean_regret_from_a_horizon_on():
+def test_slope_of_mean_regret_from_a_horizon_on():
     cells = [("p", T) for T in (1, 2, 4, 8)]
     exact = {cell: {"x": [3 * cell[1] ** 0.7] * 3} for cell in cells}
     exact["p", 1]["x"] = [100.0] * 3  # smaller than the first horizon of the slope
@@ -204,7 +204,7 @@ def test_factor():
     assert regret.factor(np.array([32.0, 64.0]), 8.0, 64).tolist() == pytest.approx([1.0, 2.0])
 
 
-def test_share_of_the_schedule_is_of_what_is_saved_against_the_base():
+def test_schedule_share_of_the_improvement_over_the_base():
     cell = ("abrupt5", 8)
     found = runs({cell: {"Algorithm 2": [90, 110], "MALG": [40, 40], "MASTER": [20, 20]}})
     share = regret.schedule_share(found, cell)
@@ -212,7 +212,7 @@ def test_share_of_the_schedule_is_of_what_is_saved_against_the_base():
     assert share.low == pytest.approx(50 / 70) and share.high == pytest.approx(70 / 90)
 
 
-def test_a_test_that_never_fails_leaves_the_schedule():
+def test_without_triggered_tests_master_equals_its_schedule():
     cell = ("abrupt5", 8)
     assert not regret.tested(runs({cell: {"MASTER": [1, 2], "MALG": [1, 2, 9]}}), cell)
     assert regret.tested(runs({cell: {"MASTER": [1, 2], "MALG": [1, 3]}}), cell)
@@ -221,17 +221,17 @@ def test_a_test_that_never_fails_leaves_the_schedule():
 @pytest.mark.parametrize(
     "low, high, word", [(0.6, 0.9, "most"), (0.1, 0.4, "less than half"), (0.4, 0.6, "about half")]
 )
-def test_majority_is_said_of_the_whole_interval(low, high, word):
+def test_majority_depends_on_the_whole_interval(low, high, word):
     assert regret.majority(stats.Interval(0.5, low, high, 9, "")) == word
 
 
-def test_ratio_is_of_means():
+def test_ratio_of_means():
     cell = ("level", 8)
     found = regret.ratio(runs({cell: {"a": [1, 5], "b": [2, 4]}}), cell, "a", "b")
     assert found.estimate == pytest.approx(1.0) and found.n == 2
 
 
-def test_less_regret_is_asked_of_all_cells():
+def test_less_regret_is_tested_in_all_cells():
     ten = np.arange(1.0, 11)
     cells = [("abrupt5", 8), ("abrupt33", 8)]
     both = runs({cell: {"base": 2 * ten, "method": ten} for cell in cells})
@@ -244,7 +244,7 @@ def test_less_regret_is_asked_of_all_cells():
     assert found.p == 1.0 and "abrupt33" in found.method
 
 
-def test_less_regret_pairs_the_trials_that_both_have():
+def test_less_regret_pairs_the_common_trials():
     cell = ("stationary", 8)
     found = runs({cell: {"base": np.arange(10.0) + 1, "method": [*np.arange(10.0), 1e9, 1e9]}})
     test = regret.less(found, [cell], "method", "base")
@@ -258,7 +258,7 @@ def test_the_figures_learners_are_known():
         assert regret.learner(name) is not None
 
 
-def test_difference_of_slopes_is_over_the_trials_of_both():
+def test_difference_of_slopes_uses_common_trials():
     cells = [("p", T) for T in (1, 2, 4, 8)]
     found = runs({(p, T): {"a": [3 * T**0.7] * 3, "b": [2 * T**0.9] * 4} for p, T in cells})
     apart = regret.slower(found, cells, "a", "b", [T for _, T in cells], 1)
@@ -272,7 +272,7 @@ def test_difference_of_slopes_is_over_the_trials_of_both():
     ).estimate == pytest.approx(0.2)
 
 
-def test_one_logarithm_lifts_two_thirds_above_three_quarters():
+def test_one_logarithm_raises_the_slope_of_two_thirds_above_three_quarters():
     """The threshold 3/4 makes no allowance for the logarithms of the theorem, as the claims and findings state."""
     horizons = [2**k for k in range(12, 21)]
     found = regret.with_logarithm(2 / 3, horizons, 2**12)
@@ -299,7 +299,7 @@ def test_trials_by_cell(cell, name, trials):
     assert regret.trials_of(cell, name, [("abrupt5", 8)], counts) == trials
 
 
-def test_claims_have_one_yardstick():
+def test_claims_on_slopes_have_one_criterion():
     """An order T^a is confirmed below the next exponent of the paper; N1 and the claims on the same runs need 100 trials."""
     known = {short_id(id): c for id, c in claims("nsbco").items()}
     ends = lambda id: np.max(known[id].threshold)

@@ -20,13 +20,13 @@ def trace_of(rounds, regret):
     return Trace(rounds, {"regret": regret}, {}, np.zeros(len(rounds)), [*range(len(regret))], {})
 
 
-def test_recorded_rounds_hold_the_powers_of_two():
+def test_recorded_rounds_include_the_powers_of_two():
     found = stationary.octaves(10)
     assert found == sorted(set(found)) and found[0] == 1 and found[-1] == 1024
     assert {2**k for k in range(11)} <= set(found)
 
 
-def test_a_slope_is_that_of_the_mean_from_the_first_round_on():
+def test_slope_of_the_mean_from_the_first_round_on():
     t = np.array(stationary.octaves(12), float)
     late = np.where(t < 64, 1.0, t**0.6 * 64**-0.6)
     trace = trace_of(t, np.outer([1.0, 3.0, 8.0], late))
@@ -35,7 +35,7 @@ def test_a_slope_is_that_of_the_mean_from_the_first_round_on():
     assert stationary.slope(trace, 0, 12).estimate < 0.5
 
 
-def test_a_spread_is_free_of_scale():
+def test_spread_is_scale_invariant():
     a = np.random.default_rng(0).lognormal(0.0, 1.0, 400)
     b = np.random.default_rng(1).lognormal(5.0, 0.2, 400)
     assert stationary.spread(a) == pytest.approx(stationary.spread(7 * a))
@@ -46,12 +46,12 @@ def test_a_spread_is_free_of_scale():
     assert (same.low, same.high) == pytest.approx((1.0, 1.0))
 
 
-def test_optimism_is_counted_by_trial():
+def test_optimism_is_a_fraction_of_trials():
     found = stationary.optimistic_in(np.array([0.4, 0.9, 1.0, 1.1]), 1.0)
     assert found.estimate == 0.75 and found.low < 0.75 < found.high
 
 
-def test_the_printed_start_leaves_the_set_and_is_refused():
+def test_printed_n0_leaves_the_set_and_raises_an_error():
     problem, printed = QuadraticDrift(), stationary.PRINTED
     assert printed.N0 == 5
     norm = np.linalg.norm(stationary.first_query(printed, problem))
@@ -62,12 +62,12 @@ def test_the_printed_start_leaves_the_set_and_is_refused():
     assert np.linalg.norm(stationary.first_query(corrected, problem)) == pytest.approx(1.0)
 
 
-def test_only_what_is_told_differs():
+def test_only_the_given_bounds_differ():
     for L in (1.2, 8.0):
         assert float(stationary.task_of(QuadraticDrift(smoothness=L)).smoothness) == L
 
 
-def test_the_papers_units_are_feasible_in_their_noise():
+def test_the_papers_units_are_feasible_with_their_noise():
     for problem in stationary.LOUD.values():
         play(stationary.LITERAL, problem, 8, 2)
     assert float(stationary.LITERAL.first(stationary.task_of(QuadraticDrift()))[0]) == 16
@@ -76,7 +76,7 @@ def test_the_papers_units_are_feasible_in_their_noise():
 # ---- Remark 3.2 ---------------------------------------------------------------------------------------------
 
 
-def test_the_remark_tells_powers_of_the_logarithm():
+def test_remark_3_2_gives_powers_of_the_logarithm():
     learner = remark_3_2(2**20)
     told = learner.told(stationary.task_of(QuadraticDrift()))
     x = 20 * math.log(2)
@@ -86,7 +86,7 @@ def test_the_remark_tells_powers_of_the_logarithm():
     assert float(growth) == pytest.approx(1.021, abs=5e-4)
 
 
-def test_with_the_remark_nothing_moves_for_a_long_time():
+def test_with_remark_3_2_the_center_stays_for_a_long_time():
     """The first batch is longer than the horizon, therefore all regret is due to the center 0 and the distance of the queries."""
     T = 2**10
     trace = play(remark_3_2(T), QuadraticDrift(amplitude=0.0), T, 2)
@@ -94,7 +94,7 @@ def test_with_the_remark_nothing_moves_for_a_long_time():
     assert trace.last() == pytest.approx(T / 2 * (0.25 + width**2))
 
 
-def test_told_the_truth_nothing_changes():
+def test_true_bounds_give_algorithm_2():
     problem, base = QuadraticDrift(), GradientAscent()
     told = play(Told(), problem, 300, 3, 0)
     assert (told["regret"] == play(base, problem, 300, 3, 0)["regret"]).all()
@@ -120,7 +120,7 @@ def test_the_best_fixed_point_by_hand():
 
 
 @pytest.mark.parametrize("sequence", stationary.SEQUENCES)
-def test_no_fixed_point_is_better(sequence):
+def test_best_fixed_point_is_optimal(sequence):
     T = 256
     problem = stationary.SEQUENCES[sequence](T)
     theta = problem.centers(np.zeros((1, 1)), np.arange(T), T)[0]

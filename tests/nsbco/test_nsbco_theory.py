@@ -74,7 +74,7 @@ def test_terms_of_kappa_0_and_what_follows():
         (0.5, [4.13e32, 3.57e23, 3.639122e8, 7.77e7, 4.0], [5e-3, 5e-3, 5e-7, 5e-3, 1e-12]),
     ],
 )
-def test_when_test_1_can_fail_first(gap, values, digits):
+def test_first_horizon_at_which_test_1_can_trigger(gap, values, digits):
     found = schedule.first_firing(gap=gap)
     for value, expected, rel in zip(found.values(), values, digits, strict=True):
         assert value == pytest.approx(expected, rel=rel)
@@ -85,7 +85,7 @@ def test_when_test_1_can_fail_first(gap, values, digits):
         assert all(threshold(t) > gap for t in x) and threshold(first * 1.001) < gap
 
 
-def test_which_test_can_fail_first():
+def test_which_test_can_trigger_first():
     """Test 2 can trigger from 1.3e30 and Test 1 from 1.675e31; the guide to choosing and the notebook on the constants name both."""
     found = schedule.first_of_any(schedule.WEAK["printed"])
     assert list(found) == ["Test 2", "Test 1"]
@@ -108,11 +108,11 @@ def test_which_test_can_fail_first():
 def test_advice_names_trials_and_interval(n, interval):
     claim = {"statistic": 0.62, "n": n, "interval": interval}
     text = advice({"nsbco.N1": claim, "nsbco.N2": {"statistic": 0.5}})
-    assert "leave 0.62" in text and "leaves 0.5 of that (N2)" in text
+    assert "MASTER has 0.62" in text and "it has 0.5 times its regret without one (N2)" in text
     assert ("[0.58, 0.66]" in text and "over 100 trials" in text) == (n is not None)
 
 
-def test_thresholds_are_those_of_the_presets():
+def test_thresholds_equal_the_presets():
     """9 rho-hat and 3 rho-hat are 162 b_0 (log2 T + 1) and 54 b_0 (log2 T + 1), divided by the square root."""
     T, weak, learner = 2**14, practical(2.0), printed(GradientAscent(bonus=2.0))
     assert (learner.A1, learner.A2, learner.logarithmic) == (162 * 2, 54 * 2, ("A1", "A2"))
@@ -282,14 +282,14 @@ def test_rates_of_exp3_ix():
         reduction.exp3_ix(1, T)
 
 
-def test_sums_are_continued():
+def test_sums_continue():
     T = reduction.EXACT
     t = np.arange(1, 2 * T + 1)
     assert reduction.root_sum(2 * T) == pytest.approx((t**-0.5).sum(), rel=1e-13)
     assert reduction.harmonic(2 * T) == pytest.approx((1 / t).sum(), rel=1e-13)
 
 
-def test_a_root_has_three_of_it_and_five_errors():
+def test_rho_for_a_rate_of_order_one_over_root_t():
     """For rt = c / sqrt(t), rho <= 3 rt + 5 e."""
     t = np.arange(1, 5001)
     rt, e = 7 / np.sqrt(t), reduction.off(t, 5000)
@@ -319,7 +319,7 @@ def recorded(d=2, T=1200, R=6, noise=0.1, **settings):
     "d, h, N0, clip, noise",
     [(2, 0.25, 1, True, 0.1), (1, 0.25, 1, False, 0.0), (3, 0.5, None, True, 0.05)],
 )
-def test_statements_hold_of_the_learner(d, h, N0, clip, noise):
+def test_statements_hold_for_the_learner(d, h, N0, clip, noise):
     trace = recorded(d, h=h, N0=N0, clip=clip, noise=noise)
     s = Setting.of(task(d), h, N0=N0, noise=noise, **KNOWN)
     run = replay(trace["y"], task(d), s, clip=clip)

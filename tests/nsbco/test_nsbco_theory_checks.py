@@ -47,7 +47,7 @@ def test_what_holds_on_every_run(problem, learner):
     assert len(verdicts) == (12 if problem.amplitude == 0 else 10)
 
 
-def test_what_is_broken_fails():
+def test_deliberate_errors_fail():
     problem, learner = QuadraticDrift(), GradientAscent()
     trace = recorded(problem, learner, 2048, 10)
     found = checked.AscentRun(trace, problem, learner).broken()
@@ -55,7 +55,7 @@ def test_what_is_broken_fails():
     assert len({check.statement for check in found.values()}) == 8
 
 
-def test_another_learner_is_found():
+def test_wrong_learner_fails():
     """For rewards of a run with another h, the queries differ from Algorithm 2's queries with this h."""
     problem = QuadraticDrift()
     trace = recorded(problem, GradientAscent(h=0.3))
@@ -91,7 +91,7 @@ def test_schedules():
     assert checked.of_schedule(wrong, learner.base)[0].verdict == "fails"
 
 
-def test_threads_know_what_is_theirs():
+def test_threads_use_only_their_own_rewards():
     learner = malg(GradientAscent(bonus=0.5, clip=False))
     probes = {"y": observed_feedback, "rbar": Optimistic(learner), "order": active_order}
     trace = play(learner, QuadraticDrift(), 127, 20, record="all", probes=probes)

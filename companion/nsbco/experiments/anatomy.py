@@ -280,7 +280,7 @@ def run_column(
             (place, x, z, "sky", "center $z$"),
             (values, x, rbar, "orange", r"$\bar r_t$"),
         ):
-            label = f"{word} of the copy that plays"
+            label = f"{word} of the active copy"
             ax.plot(at[some], y[some], color=COLORS[color], label=label, **dots, **plain)
         place.plot(x, theta[here], color=COLORS["black"], label=r"maximizer $\theta_t$")
         place.set_ylim(-0.62, 0.62)
@@ -288,7 +288,7 @@ def run_column(
         which.scatter(x[some], order[some], s=size**2, c=order[some], **shades)
         which.set_ylim(-0.7, top + 0.5)
         values.plot(x, best[here], color=COLORS["black"], label="best value $f^*_t$")
-        values.plot(x, U, color=COLORS["blue"], label="$U_t$, least in the block")
+        values.plot(x, U, color=COLORS["blue"], label="$U_t$, minimum in the block")
         values.set_ylim(0.3, 1.05)
         inside = (ends.rounds >= first) & (ends.rounds <= last)
         at, of, margin = (part[inside] for part in ends)

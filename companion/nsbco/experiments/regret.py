@@ -43,7 +43,7 @@ Runs = dict[Cell, dict[str, Trace]]
 PATHS = {"stationary": Stationary(), "walk": Walk(), "level": Level()}
 # paths with V_T as parameter
 WAVES = {"rotation": Rotation, "triangle": Triangle, "sinusoid": Sinusoid}
-WORDS = {"stationary": "nothing moves", "walk": "random walk", "level": "only the level moves"}
+WORDS = {"stationary": "stationary", "walk": "random walk", "level": "only the level changes"}
 SMOOTH = (*WAVES, "walk")  # paths whose maximizer moves continuously
 CURVES = (  # learners of the figure against T
     "Algorithm 2",
@@ -476,12 +476,12 @@ def delay_quartiles(found: Detections) -> np.ndarray:
 def detection_panels(
     axes: Sequence[Axes], seen: dict[str, dict[int, Detections]], level: dict[str, dict[int, Any]]
 ) -> dict[str, dict]:
-    """Draw the fraction of detected changes, the delay, and the number of needless restarts against T in three panels.
+    """Draw the fraction of detected changes, the delay, and the number of unnecessary restarts against T in three panels.
 
     Args:
         axes: three axes.
         seen: name -> T -> detections on a path with abrupt changes.
-        level: name -> T -> restarts per run on a path where only the level moves, R.
+        level: name -> T -> restarts per run on a path where only the level changes, R.
 
     Returns:
         The plotted numbers, by panel and name.
@@ -491,7 +491,7 @@ def detection_panels(
         for name, found in seen.items():
             how = line_style(name)
             hidden = how | {"label": None}
-            label = f"{how['label']}, only the level moves"
+            label = f"{how['label']}, only the level changes"
             dashed = how | {"linestyle": "--", "linewidth": 1.0, "label": label}
             for panel, ax, means, line in (
                 ("share", axes[0], {T: detected_share(x) for T, x in found.items()}, how),
@@ -515,12 +515,12 @@ def detection_panels(
             if delays:
                 errorbars(axes[1], [*delays], [x[[1, 0, 2]] for x in delays.values()], **hidden)
         longest = [x[2] for delays in numbers["delay"].values() for x in delays.values()]
-        axes[0].set(title="(a) changes found", ylabel="share of changes", ylim=(-0.04, 1.04))
+        axes[0].set(title="(a) detected changes", ylabel="fraction of changes", ylim=(-0.04, 1.04))
         axes[1].set(title="(b) delay", ylabel="rounds, median", yscale="log")
         axes[1].set_ylim(0.8, max([10.0, *(2 * x for x in longest)]))
         if not longest:
-            axes[1].text(0.5, 0.5, "none found", transform=axes[1].transAxes, ha="center")
-        axes[2].set(title="(c) needless restarts", ylabel="restarts per run, linear below 1")
+            axes[1].text(0.5, 0.5, "none detected", transform=axes[1].transAxes, ha="center")
+        axes[2].set(title="(c) unnecessary restarts", ylabel="restarts per run, linear below 1")
         axes[2].set_yscale("symlog", linthresh=1.0)
         axes[2].set_ylim(bottom=-0.1)
         horizons = {T for found in seen.values() for T in found}
