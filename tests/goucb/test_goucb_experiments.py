@@ -72,7 +72,7 @@ def test_simple_regrets_below_the_noise_are_ties():
     values = {"a": 3e-6, "b": 1e-12, "c": 0.5, "d": 0.02}
     assert (
         synthetic.describe_values(values, 0.01)
-        == "a, b below the noise's 0.0100; d 0.0200; c 0.500"
+        == "a, b below the noise level 0.0100; d 0.0200; c 0.500"
     )
     trace = traced(np.ones((5, 4)), best=np.full((5, 4), 1.0 - 1e-9))
     line = synthetic.table({"a": trace}, 2, 1.0, 0.01)[1]

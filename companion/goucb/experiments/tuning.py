@@ -106,7 +106,7 @@ def similar(found: Found, names: Sequence[str], folds: int) -> stats.Interval:
     scale = found[synthetic.UNIFORM].last().mean()
     apart = lambda a, b: {"": (found[a].last() - found[b].last()) / scale}
     pairs = {
-        f"{a} - {b}": clustered(apart(a, b), folds, "share of a uniform point's")
+        f"{a} - {b}": clustered(apart(a, b), folds, "fraction of a uniform point's")
         for a, b in itertools.combinations(names, 2)
     }
     return synthetic.farthest(pairs)
