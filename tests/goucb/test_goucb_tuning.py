@@ -212,7 +212,7 @@ def test_a_missing_table_says_how_to_get_it(monkeypatch, tmp_path):
         choose(["diabetes.forest"], "real")
     problems, notes = choose(["diabetes.forest"], "auto")
     assert problems == {}
-    assert notes == {"diabetes.forest": "left out: the file of pima could not be had"}
+    assert notes == {"diabetes.forest": "the file of pima is not available"}
 
 
 # ---- accuracies -------------------------------------------------------------------------------------------

@@ -241,7 +241,7 @@ def choose(
     for task, (name, classifier) in chosen.items():
         table = DATA[name]
         if table in missing:
-            notes[task] = f"left out: the file of {table} could not be had"
+            notes[task] = f"the file of {table} is not available"
             continue
         if data == "bundled":
             notes[task] = f"on {BUNDLED}, which scikit-learn ships, not on {table}"
