@@ -51,7 +51,7 @@ SMALL = {"problem": Tuning("wdbc", "boosting", folds=2), "horizon": 6}
 def at_hand(*names):
     return pytest.mark.skipif(
         not all(datasets.available(name) for name in names),
-        reason=f"not at hand: {', '.join(names)}",
+        reason=f"not available: {', '.join(names)}",
     )
 
 
@@ -501,7 +501,7 @@ def test_what_cannot_be_had_is_left_out_by_name(monkeypatch):
     tasks = ["breast.perceptron", "australian.forest", "australian.boosting"]
     problems, notes = choose(tasks, "auto")
     assert problems == {"breast.perceptron": Tuning("breast_cancer", "perceptron")}
-    left = "left out: the file of australian could not be had"
+    left = "the file of australian is not available"
     # Each file is requested once.
     assert notes == dict.fromkeys(tasks[1:], left) and len(asked) == 2
     with pytest.raises(FileNotFoundError):
