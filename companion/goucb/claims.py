@@ -22,7 +22,7 @@ Settings:
 - "GO-UCB" has the settings of Appendix D.1, and its ascent starts at the incumbent. The paper does not state the start of the ascent, which
   decides most of the outcome (N1, N2).
 - Section 6 states that the baselines are those of BoTorch and scikit-optimize with default settings, but not which baseline is from which
-  library. We take all of them from BoTorch.
+  library. We read this as BoTorch.
 - "Raw" means unscaled points and observations, with the priors that BoTorch had at that time. The fit of these models, beta, and the search
   for the maximum of an acquisition function are our choices, with all trials in one batch.
 - TuRBO-1 follows its own paper, not BoTorch's tutorial.
