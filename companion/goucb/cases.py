@@ -19,7 +19,7 @@ from paperlib.goucb.problems.synthetic import Rastrigin, SigmoidSum, StyblinskiT
 from .problems.tuning import Tuning
 
 # The bench omits all cases of this paper, for this reason.
-_REASON = "the bench plays 3000 rounds, and these methods play some hundreds; their costs are in goucb_5_cost"
+_REASON = "the bench plays 3000 rounds, and these methods are meant for some hundreds of rounds; their run times are in goucb_5_cost"
 
 _small = {
     "model": TwoLayerNet(3),
@@ -28,7 +28,7 @@ _small = {
 }
 _gp = {"fit_steps": 3, "candidates": 12, "around": 4, "top": 2, "steps": 3}
 _f2 = StyblinskiTang(2)
-_fewer = {"rounds": 8, "trials": 2}  # for cases in which a round takes seconds
+_fewer = {"rounds": 8, "trials": 2}  # for learners that need seconds per round
 _n = {"n_init": [0, 2.0, True, None]}
 _reference = Reference()
 

@@ -3,7 +3,7 @@
 from ..styles import Cover, Style
 
 STYLES = {
-    "GO-UCB": Style("vermilion", "o", emphasis=True, label="GO-UCB, as printed"),
+    "GO-UCB": Style("vermilion", "o", emphasis=True, label="GO-UCB, paper settings"),
     "GO-UCB, practical": Style("vermilion", "D", linestyle="--"),
     "GO-UCB, Algorithm 1": Style("vermilion", "s", linestyle="-."),
     "GO-UCB, uniform start": Style("vermilion", "x", linestyle=":"),

@@ -77,7 +77,7 @@ def paraboloid(u):
     return -((u - 0.3) ** 2 * torch.tensor([1.0, 9.0], dtype=F64)).sum(2)
 
 
-def test_the_improvement_is_adam_with_its_averages_carried_on():
+def test_the_improvement_is_adam_with_continued_averages():
     """Adam improves one point as in the textbook. Two steps differ from one step repeated with new averages."""
     box, begun = Bounds.cube(2), np.array([-0.4, 0.9])
     slope = lambda u: -2 * np.array([1.0, 9.0]) * (u - 0.3)
@@ -91,7 +91,7 @@ def test_the_improvement_is_adam_with_its_averages_carried_on():
     assert np.abs(adam(begun, slope, 2, 0.05) - adam(once, slope, 1, 0.05)).max() > 1e-4
 
 
-def test_the_improvement_keeps_to_the_box_and_to_the_best_point_of_all():
+def test_the_improvement_stays_in_the_box_and_returns_the_best_point_of_all():
     """If the steps are too large, the initial point wins. A second point that improves more than the first wins. Of equal points the first wins."""
     at = lambda *points: torch.tensor([points], dtype=F64)
     sizes = SimpleNamespace(top=2, steps=1, rate=5.0)
@@ -152,7 +152,7 @@ def test_a_cycle_on_a_wide_ball_loses_nothing():
     assert bool((many >= one).all()) and bool((many >= NET.value(at.w, BOX.native(u))).all())
 
 
-def test_the_spheres_slope_is_that_of_its_maximum():
+def test_the_gradient_of_the_sphere_is_the_gradient_at_its_maximum():
     """The gradient with w held fixed (envelope theorem) equals finite differences of the maximum."""
     at = surface()
     u = torch.tensor(STEADY, dtype=F64).repeat(2, 1, 1).requires_grad_()
@@ -167,7 +167,7 @@ def test_the_spheres_slope_is_that_of_its_maximum():
 # ---- joint ascent
 
 
-def test_joint_ascent_begins_where_its_start_says():
+def test_joint_ascent_starts_at_its_start():
     """The step size is so small that the points do not move."""
     at, draw = surface(), Streams(2, range(2)).at(5)
     everywhere = at._replace(lo=-torch.ones(2, 2, dtype=F64), hi=torch.ones(2, 2, dtype=F64))

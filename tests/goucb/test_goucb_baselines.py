@@ -142,7 +142,7 @@ def test_log_expected_improvement_far_below_the_best():
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-def test_objective_and_its_beginning(prior):
+def test_objective_and_its_initial_value(prior):
     """The objective is the log posterior density of the hyper-parameters divided by the number of observations. The first values are fixed."""
     from gpytorch.mlls import ExactMarginalLogLikelihood
 
@@ -194,7 +194,7 @@ def test_a_round_of_full_size_alone_equals_batched(learner):
 
 
 @pytest.mark.parametrize("prior", ["legacy-scaled", "modern"])
-def test_a_fit_predicts_in_the_units_of_its_user(prior):
+def test_a_fit_predicts_in_the_units_of_the_observations(prior):
     """On a smooth function, predictions at observed points are within some standard deviations of the observations. Far away they are less certain."""
     state, box = random_history(2, 20, 2, scale=1000.0), Bounds.of([-1.0, 0.0], [3.0, 1e-3])
     learner = GP(3, prior, "EI")
@@ -206,7 +206,7 @@ def test_a_fit_predicts_in_the_units_of_its_user(prior):
     assert learner.predict(alone, box, box.native(state.x.view[:1]))[1].amax() > 500
 
 
-def test_a_fit_does_not_hang_on_its_own_steps_alone():
+def test_more_steps_of_a_fit_give_a_larger_density():
     """More steps give a larger density."""
     from gpytorch.mlls import ExactMarginalLogLikelihood
 
@@ -245,7 +245,7 @@ def test_on_unscaled_points_the_three_acquisitions_are_one_random_search():
         torch.testing.assert_close(point, first, rtol=0, atol=1e-12)
 
 
-def test_only_the_modern_prior_looks_around_the_incumbent():
+def test_only_the_modern_prior_searches_around_the_incumbent():
     state, draw = random_history(2, 6, 3), Streams(0, range(2)).at(6)
     counts = [GP(3, prior, "EI")._raw(state, draw).shape[1] for prior in PRIORS]
     assert counts == [256, 256, 256 + 32 + 1]
@@ -253,7 +253,7 @@ def test_only_the_modern_prior_looks_around_the_incumbent():
     assert torch.equal(GP(3, "modern", "EI")._raw(state, draw)[:, -1], best)
 
 
-def test_beta_is_that_of_kandasamy():
+def test_beta_follows_kandasamy():
     state, box = random_history(1, 6, 3), Bounds.cube(3)
     learner = GP(3, "modern", "UCB", fit_steps=0)
     model = learner.fitted(state, box)
@@ -266,7 +266,7 @@ def test_beta_is_that_of_kandasamy():
     [GP(3, "legacy-scaled", "EI", **SMALL), GP(3, "modern", "UCB", **SMALL), TuRBO(3, 32, 10)],
     ids=["legacy-scaled", "modern", "TuRBO"],
 )
-def test_answers_of_another_unit_are_answered_alike(learner):
+def test_observations_in_another_unit_give_the_same_points(learner):
     plain = steps(learner, rounds=12)[0]
     large = steps(learner, lambda x: bump(x) * 2.0**20, rounds=12)[0]
     assert torch.equal(plain, large)
@@ -337,7 +337,7 @@ def test_turbo_posterior_equals_a_dense_one():
             np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
-def test_turbo_forgets_what_was_before_its_run():
+def test_turbo_ignores_observations_before_its_run():
     """The process of a run equals the process of a new learner that received only the observations of this run."""
     history = random_history(2, 10, 3)
     whole = region(history, begun=torch.tensor([4, 0]))
@@ -348,7 +348,7 @@ def test_turbo_forgets_what_was_before_its_run():
         torch.testing.assert_close(one[:1], other, rtol=1e-9, atol=1e-9)
 
 
-def test_turbo_region_doubles_halves_and_begins_anew():
+def test_turbo_region_doubles_halves_and_restarts():
     learner, box = TuRBO(2, candidates=8, fit_steps=1), Bounds.cube(3)
     history = random_history(1, 6, 3)
     state, x = region(history), torch.zeros(1, 3, dtype=F64)
@@ -385,7 +385,7 @@ def test_turbo_trials_restart_apart_with_uniform_points():
     assert after.successes.tolist() == [0, 1]
 
 
-def test_turbo_candidates_lie_in_the_region_and_move_few_coordinates():
+def test_turbo_candidates_are_in_the_region_and_differ_in_few_coordinates():
     dim = 40
     state, learner = region(random_history(2, 30, dim)), TuRBO(2, candidates=500, fit_steps=5)
     state = state._replace(length=torch.tensor([0.1, 0.2], dtype=F64))
@@ -424,14 +424,14 @@ def test_turbo_samples_are_of_the_posterior(monkeypatch):
 # ---- controls
 
 
-def test_uniform_points_are_those_of_phase_one_for_ever():
+def test_uniform_search_continues_as_in_phase_one():
     points, _ = steps(UniformPoint(3), rounds=6)
     streams, box = Streams(0, range(2)), Bounds.cube(2, 2.0)
     for t in range(6):
         assert torch.equal(points[:, t], box.native(draw_uniform(box, streams.at(t))))
 
 
-def test_the_best_of_phase_one_is_repeated_whatever_is_heard_later():
+def test_the_best_of_phase_one_is_repeated_whatever_is_observed_later():
     heard = iter([1.0, 5.0, 3.0, -9.0, 50.0, 7.0])
     points, _ = steps(RepeatBest(3), lambda x: 0 * x[:, 0] + next(heard), rounds=6)
     for t in range(3, 6):
@@ -450,7 +450,7 @@ every_outside = pytest.mark.parametrize("name", OUTSIDE)
 
 
 @every_outside
-def test_a_library_is_asked_anew_and_leaves_no_trace(name):
+def test_a_library_repeats_its_proposal_for_the_same_draw_and_leaves_no_trace(name):
     """The same draw gives the same point, another round another point, and no shared random generator advances."""
     x, box, learner = random_history(2, 5, 2).x.view, Bounds.cube(2), OUTSIDE[name]
     state, held = told(x, -(x - 0.2).square().sum(2)), (torch.get_rng_state(), random.getstate())
@@ -478,7 +478,7 @@ def test_a_missing_library_is_named_before_the_first_point(name, package, monkey
         OUTSIDE[name].init(2, Bounds.cube(2), None, Streams(0, range(2)).at(-1), dtype=F64)
 
 
-def test_optuna_says_as_much_afterwards_as_before():
+def test_optuna_logs_as_much_afterwards_as_before():
     import optuna
 
     before = optuna.logging.get_verbosity()
@@ -563,7 +563,7 @@ def test_bad_settings_of_a_gaussian_process(field, values):
             GP(**{"n_init": 3, "prior": "modern", "acquisition": "EI"} | {field: value})
 
 
-def test_bad_answers_and_points():
+def test_bad_observations_and_points():
     for learner in ALL.values():
         with pytest.raises(ValueError, match="reward="):
             learner.validate(UNIT, AT[:1], torch.tensor([np.nan], dtype=F64))

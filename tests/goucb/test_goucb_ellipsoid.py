@@ -235,7 +235,7 @@ def test_the_linear_acquisition_finds_the_maximum_of_a_grid():
             assert sizes.score(at, chosen.unsqueeze(1)).item() >= best - 1e-4
 
 
-def test_joint_ascent_keeps_to_the_ball_and_the_box():
+def test_joint_ascent_stays_in_the_ball_and_the_box():
     """The path equals the paper's steps in numpy, also for a ball so small that its constraint is active."""
     learner = recursive(radius=Constant(0.01))
     state = told(learner, X, Y)

@@ -50,7 +50,7 @@ def test_bend_is_one_for_linear_regret_and_compares_the_two_ends_of_phase_2():
     assert synthetic.bend(short, 2).estimate == 1.0
 
 
-def test_flat_is_a_share_of_what_uniform_points_lose_in_as_many_rounds():
+def test_flat_is_a_fraction_of_the_regret_of_uniform_points_in_as_many_rounds():
     uniform, found = traced(np.full((3, 30), 10.0)), np.full((3, 30), 10.0)
     found[:, 22:] = 0.5  # the last eight rounds
     assert synthetic.flat(traced(found), uniform).estimate == pytest.approx(0.05)
@@ -72,14 +72,14 @@ def test_simple_regrets_below_the_noise_are_ties():
     values = {"a": 3e-6, "b": 1e-12, "c": 0.5, "d": 0.02}
     assert (
         synthetic.describe_values(values, 0.01)
-        == "a, b below the noise's 0.0100; d 0.0200; c 0.500"
+        == "a, b below the noise level 0.0100; d 0.0200; c 0.500"
     )
     trace = traced(np.ones((5, 4)), best=np.full((5, 4), 1.0 - 1e-9))
     line = synthetic.table({"a": trace}, 2, 1.0, 0.01)[1]
     assert line.endswith("below 0.01") and "e-09" not in line
 
 
-def test_a_band_of_cumulative_regret_does_not_fall():
+def test_a_band_of_cumulative_regret_does_not_decrease():
     """One trial in five has all the regret. The lower end of a t-interval would then decrease between rounds, and be below 0."""
     each = np.concatenate([np.ones((5, 3)), np.zeros((5, 20))], 1)
     each[0, 3:] = 10.0
@@ -202,7 +202,7 @@ def test_acquisitions_tie_on_points_that_are_not_scaled():
         assert synthetic.tied_fraction(scaled, trace, 5.0, 6).max() < 0.1
 
 
-def test_botorchs_own_search_chooses_other_points_than_ours():
+def test_botorchs_own_search_chooses_other_points_than_the_batched_search():
     """Our search takes the first candidate for both acquisitions. BoTorch's search does not, and its points for the two may differ."""
     learners = [GP(5, "legacy-raw", name, fit_steps=12, steps=2) for name in ("UCB", "EI")]
     run = lambda learner: play(
@@ -261,7 +261,7 @@ def accuracies(values):
     return traced(values, best=np.maximum.accumulate(values, 1))
 
 
-def test_regret_of_tuning_is_against_the_best_that_any_learner_found_in_the_fold():
+def test_regret_of_tuning_is_relative_to_the_best_of_all_learners_in_the_fold():
     found = {
         "a": accuracies([[0.5, 0.6], [0.9, 0.8], [0.7, 0.4], [0.9, 0.1]]),  # folds 0, 1, 0, 1
         "b": accuracies([[0.1, 0.2], [1.0, 0.9]]),  # fewer designs
@@ -325,7 +325,7 @@ def test_the_farthest_is_a_size_and_hides_none_that_is_outside():
     assert synthetic.farthest({"a": interval(-0.1, 0.2)}).low == 0.0
 
 
-def test_the_factor_is_that_of_the_ratio_farthest_from_1_up_or_down():
+def test_the_factor_is_of_the_ratio_farthest_from_1_up_or_down():
     interval = lambda x: synthetic.stats.Interval(x, x / 1.1, x * 1.1, 5, "ratio")
     found = synthetic.factor({"a": interval(0.5), "b": interval(1.6)})
     assert (found.estimate, found.low, found.high) == pytest.approx((2.0, 2 / 1.1, 2.2))
@@ -349,7 +349,7 @@ def test_bend_of_tuning_is_of_the_rounds_named():
     assert tuning.bend(runs, "a", ["b", "c"], 2, 2, 3, share=True).estimate == pytest.approx(-0.3)
 
 
-def test_a_regret_line_is_curved_where_late_rounds_lose_less():
+def test_a_regret_line_is_curved_if_late_rounds_have_less_regret():
     straight, curved = traced([[1.0, 2.0, 2.0, 2.0]] * 4), traced([[1.0, 4.0, 2.0, 1.0]] * 4)
     bent = lambda trace: tuning.regret_curvature({"a": trace}, "a", 2, (2, 2), (4, 4)).estimate
     assert bent(straight) == 0.0 and bent(curved) == -3.0
@@ -367,7 +367,7 @@ def test_the_table_of_final_values_marks_the_least():
     plt.close(figure)
 
 
-def test_a_start_called_like_a_control_is_drawn_as_itself():
+def test_a_start_with_the_name_of_a_control_is_drawn_separately():
     figure, ax = plt.subplots()
     starts = {"uniform": traced([[1.0, 2.0], [1.0, 4.0]])}
     controls = {
@@ -391,7 +391,7 @@ def test_ranks_share_ties():
 # Settings and panels -----------------------------------------------------------------------------------------
 
 
-def test_every_name_of_the_figures_has_a_learner_and_a_look():
+def test_every_name_of_the_figures_has_a_learner_and_a_style():
     every = settings.learners(3, 26.0)
     known = STYLES.keys() | {"uniform"}
     assert every.keys() <= known
@@ -418,13 +418,13 @@ def test_optional_optimizers_are_left_out_by_name(monkeypatch):
     assert settings.lacking(names) == ["TPE", "scikit-optimize"]
 
 
-def test_steps_times_rate_of_the_printed_ascent_do_not_hang_on_the_size():
+def test_steps_times_rate_of_the_printed_ascent_do_not_depend_on_the_size():
     for ascent in (50, 2000):
         printed = settings.learners(3, 26.0, settings.Size(ascent))["GO-UCB"].acquisition
         assert printed.steps * printed.rate == pytest.approx(0.2)
 
 
-def test_the_tasks_are_those_of_the_claims():
+def test_the_tasks_equal_the_tasks_of_the_claims():
     assert tuning.DATA.keys() == claims.DATA.keys()
     assert list(SPACES) == list(claims.CLASSIFIERS)
 
@@ -468,7 +468,7 @@ def test_cost_along_observations_compares_runs_of_one_batch_size():
 
 
 @pytest.mark.slow
-def test_failures_and_hours_are_of_what_is_kept(monkeypatch, tmp_path):
+def test_failures_and_hours_are_of_the_stored_evaluations(monkeypatch, tmp_path):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path))
     problem = tuning.Tuning("wdbc", "boosting", folds=2)
     first, second = problem.files()
@@ -498,6 +498,6 @@ def test_versions_name_what_is_not_installed(monkeypatch):
     assert set(settings.versions().values()) == {None}
 
 
-def test_turbo_is_played_in_small_batches():
+def test_turbo_runs_in_small_batches():
     assert [settings.chunk(name, 20) for name in ("TuRBO-1", "GP-EI, raw")] == [5, 20]
     assert settings.chunk("TuRBO-1", 2) == 2

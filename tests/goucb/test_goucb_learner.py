@@ -83,7 +83,7 @@ def test_means_of_f2_and_f3():
         assert got.item() == pytest.approx(mean, abs=1e-4)
 
 
-def test_noise_is_in_the_answer_and_not_in_the_regret():
+def test_noise_is_in_the_reward_and_not_in_the_regret():
     problem = StyblinskiTang(2, noise=0.5)
     draw, x = Streams(0, range(4000)).at(3), torch.full((4000, 2), 1.0, dtype=F64)
     instance = problem.init(4000, 10, draw, dtype=F64)
@@ -217,7 +217,7 @@ def test_success_is_against_the_best_before_the_round():
     )  # -1.9981 exceeds -2 by less than 0.002, a thousandth of |best|
 
 
-def test_points_of_phase_two_lie_in_the_trust_region():
+def test_points_of_phase_two_are_in_the_trust_region():
     learner = practical(3, **SMALL)
     points, _ = steps(learner, bump, rounds=4)
     u = points / 2.0
@@ -251,7 +251,7 @@ every = pytest.mark.parametrize("name", PRESETS)
     ],
     ids=["zero", "constant", "large", "small", "to a corner"],
 )
-def test_degenerate_answers_give_points_in_the_box(name, answers):
+def test_degenerate_rewards_give_points_in_the_box(name, answers):
     points, state = steps(PRESETS[name], answers)
     assert bool(points.isfinite().all()) and bool((points.abs() <= 2).all())
     assert bool(state.w.isfinite().all())
@@ -269,7 +269,7 @@ def test_one_dimension_one_unit_one_point(name):
 
 
 @every
-def test_one_point_told_again_and_again(name):
+def test_one_point_evaluated_repeatedly(name):
     learner, box = PRESETS[name], Bounds.cube(2, 2.0)
     corner = torch.full((2, 2), 2.0, dtype=F64)
     with torch.no_grad():
@@ -281,7 +281,7 @@ def test_one_point_told_again_and_again(name):
     assert bool(x.isfinite().all()) and bool((x.abs() <= 2).all())
 
 
-def test_practical_does_not_depend_on_the_unit_of_the_answers():
+def test_practical_does_not_depend_on_the_unit_of_the_rewards():
     """The points are bit-identical for a power of two, and agree to 1e-6 for a factor of 1e8."""
     learner = practical(3, **SMALL)
     one, _ = steps(learner, bump, rounds=8)
@@ -313,7 +313,7 @@ def test_a_state_predicts():
 
 
 @pytest.mark.parametrize("part", [0.0, 0.5])
-def test_settings_by_trial_are_those_of_each(part):
+def test_per_trial_settings_equal_separate_runs(part):
     """A sweep of kappa in one run equals separate runs with one kappa each."""
     kappas = torch.tensor([0.0, 0.5], dtype=F64)
     problem = StyblinskiTang(2)
@@ -371,7 +371,7 @@ def test_bad_settings_are_refused(make, words):
 
 
 @pytest.mark.parametrize("answer", [math.nan, math.inf, 1e31])
-def test_answers_that_are_no_numbers_are_refused(answer):
+def test_rewards_that_are_not_numbers_are_refused(answer):
     box, x = Bounds.cube(2), torch.zeros(1, 2, dtype=F64)
     with pytest.raises(ValueError, match="reward="):
         practical(3).validate(box, x, torch.tensor([answer], dtype=F64))

@@ -432,7 +432,7 @@ def test_a_number_is_no_reason():
 # ---- existing data
 
 
-def test_own_data_come_first_and_count():
+def test_existing_data_come_first_and_count():
     rng = np.random.default_rng(0)
     own = [SPACE.decode(u) for u in rng.random((4, SPACE.size))]
     search, other = new(), new()
@@ -447,7 +447,7 @@ def test_own_data_come_first_and_count():
     assert asked == other.ask() and asked != new().ask()
 
 
-def test_own_data_may_have_failed():
+def test_existing_data_may_contain_failures():
     own = [SPACE.decode(u) for u in np.random.default_rng(0).random((4, SPACE.size))]
     search = new()
     search.observe(own, [math.nan, 2.0, math.inf, 1.0])
@@ -471,7 +471,7 @@ def test_own_data_may_have_failed():
         ),
     ],
 )
-def test_own_data_are_taken_whole_or_not_at_all(points, answers, match):
+def test_existing_data_are_accepted_completely_or_not_at_all(points, answers, match):
     search = new()
     with pytest.raises(ValueError, match=match):
         search.observe(points, answers)
@@ -499,7 +499,7 @@ def test_of_equals_the_first_is_recommended():
     assert search.recommend() == asked[0]
 
 
-def test_a_prediction_is_in_units_of_the_answers():
+def test_a_prediction_is_in_units_of_the_rewards():
     search = new(Space([Real("x", 0.0, 1.0)]), practical(3))
     xs = [{"x": x} for x in np.linspace(0, 1, 7)]
     search.observe(xs, [1000 + 50 * x["x"] for x in xs])
@@ -520,7 +520,7 @@ def test_a_prediction_is_in_units_of_the_answers():
         (lambda search: search.predict([{"rate": 0.1}]), "x="),
     ],
 )
-def test_what_cannot_be_said_yet_is_refused(call, match):
+def test_results_that_do_not_exist_yet_are_refused(call, match):
     with pytest.raises(ValueError, match=match):
         call(new())
 
@@ -633,7 +633,7 @@ def test_a_point_outside_is_refused_and_nothing_recorded(change, match, y):
     assert search._now is before and search.ask() == asked
 
 
-def test_it_says_what_it_is():
+def test_repr_shows_the_settings():
     search = new()
     assert "rate, shift, depth, kernel" in repr(search) and "failures=0" in repr(search)
     search.ask()
@@ -642,7 +642,7 @@ def test_it_says_what_it_is():
 
 @pytest.mark.parametrize("policy", ["practical", "turbo"])
 @pytest.mark.parametrize("rounds", [1, 5])
-def test_what_was_asked_before_a_save_may_be_told_after_the_load(policy, rounds, tmp_path):
+def test_a_point_asked_before_a_save_may_be_told_after_the_load(policy, rounds, tmp_path):
     """Many points decode to one integer or option. The loaded search must record the one that the learner proposed."""
     space = Space([Real("a", 0.0, 3.7), Integer("b", 1, 5), Category("c", ["u", "v", "w"])])
     value = lambda x: -((x["a"] - 1) ** 2) - (x["b"] - 3) ** 2 + (x["c"] == "v")
@@ -673,7 +673,7 @@ def test_an_interrupt_returns_what_was_found():
     assert len(found.log) == 4 and found.y == min(entry.y for entry in found.log)
 
 
-def test_an_exception_whose_text_cannot_be_told_is_a_failure_by_its_kind():
+def test_an_exception_without_a_printable_message_is_a_failure_with_its_type():
     class Unprintable(Exception):
         def __str__(self):
             raise RuntimeError("no text")
@@ -751,7 +751,7 @@ def test_a_search_can_be_taken_up_in_inference_mode(policy, tmp_path):
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_data_of_ones_own_are_heard_without_a_search(policy, monkeypatch):
+def test_existing_data_are_recorded_without_a_search(policy, monkeypatch):
     learner = LEARNERS[policy]
     one, other = (Optimizer(SPACE, learner=learner) for _ in range(2))
     points = [one.space.decode(u) for u in np.random.default_rng(0).random((5, SPACE.size))]
@@ -766,7 +766,7 @@ def test_data_of_ones_own_are_heard_without_a_search(policy, monkeypatch):
     one.observe(points, answers)
 
 
-def test_what_could_not_be_saved_later_is_refused_at_first():
+def test_settings_that_cannot_be_saved_are_refused_at_first():
     model = FunctionModel(eval("lambda w, x: (w * w).sum() * x.sum()"), 3)
     with pytest.raises(ValueError, match="function"):
         Optimizer(SPACE, learner=practical(3, model))
@@ -814,7 +814,7 @@ def test_a_learner_that_searches_is_not_told_to_choose_itself():
 
 
 @pytest.mark.filterwarnings("error")
-def test_no_repetition_is_warned_of_with_noise_or_in_own_data():
+def test_no_repetition_is_warned_of_with_noise_or_in_existing_data():
     rng, space = np.random.default_rng(0), Space([Category("c", ["a", "b"])])
     follow(new(space), 9, lambda x: rng.normal())
     follow(
@@ -826,7 +826,7 @@ def test_no_repetition_is_warned_of_with_noise_or_in_own_data():
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("answers", [(1.0,), (1.0, 0.0)], ids=["one answer", "two answers"])
-def test_a_point_is_decoded_once_where_answers_tie(answers, monkeypatch):
+def test_a_point_is_decoded_once_if_rewards_tie(answers, monkeypatch):
     """The functions are a constant, and one with values 0 and 1 whose noise is visible at a point with both values."""
     space = Space([Real("x", 0.0, 1.0), Category("c", ["a", "b"])])
     counts, search = [], new(space, LEARNERS["turbo"])
@@ -904,7 +904,7 @@ def test_a_file_with_categories_as_ordered_numbers_is_refused(tmp_path):
     assert "categories" not in plain.settings()  # files of a space without categories stay readable
 
 
-def test_an_option_is_heard_in_the_middle_of_its_part():
+def test_an_option_is_recorded_in_the_middle_of_its_part():
     """Whichever point of the region the learner proposed, all pairs of options have the same distance, in any order of the options."""
     search = new(learner=LEARNERS["turbo"])
     follow(search, 8)

@@ -76,7 +76,7 @@ def test_the_first_fit_takes_steps_and_later_ones_take_more():
     assert torch.equal(LevenbergMarquardt(more=0).again(NET, x, y, first, 0.1).w, first.w)
 
 
-def test_a_ridge_by_trial_is_that_of_each_trial():
+def test_a_per_trial_ridge_is_used_by_each_trial():
     x, y = data()
     oracle = LevenbergMarquardt(3, 6, 2)
     starts = oracle.starts(NET, 2, draw())
@@ -89,7 +89,7 @@ def test_a_ridge_by_trial_is_that_of_each_trial():
         torch.testing.assert_close(again.w[i], then.w[i], rtol=1e-12, atol=1e-12)
 
 
-def test_gradient_descent_begins_as_its_start_says():
+def test_gradient_descent_starts_at_its_start():
     """The starts are the default of torch.nn.Linear, ones, or uniform on [0, 1)."""
     net, d = TwoLayerNet(50), 4
     uniform = draw().uniform("sgd_start", 1, net.parameters(d))
@@ -111,7 +111,7 @@ def test_gradient_descent_begins_as_its_start_says():
         GradientDescent().starts(FunctionModel(lambda w, x: w @ x, 2), 2, draw())
 
 
-def test_gradient_descent_goes_on_from_the_last_fit():
+def test_gradient_descent_continues_from_the_last_fit():
     """Three steps followed by two equal five."""
     x, y = data()
     starts = GradientDescent(start="uniform01").starts(NET, 2, draw())

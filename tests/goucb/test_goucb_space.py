@@ -20,7 +20,7 @@ MIXED = Space(
 )
 
 
-def test_what_is_decoded_comes_back_to_the_bit():
+def test_decoding_and_encoding_are_inverse_to_the_bit():
     rng = np.random.default_rng(0)
     for u in [np.zeros(MIXED.size), np.ones(MIXED.size), *rng.random((500, MIXED.size))]:
         x = MIXED.decode(snapped(u))
@@ -56,7 +56,7 @@ def test_reals_of_any_range_come_back(lo, hi, log):
     assert ends == pytest.approx([lo, hi], rel=1e-11, abs=1e-12 * (hi - lo))
 
 
-def test_values_of_ones_own_come_back_with_twelve_digits():
+def test_given_values_keep_twelve_digits():
     space = Space([Real("x", -3.0, 4.0), Real("y", 1e-3, 1e3, log=True)])
     rng = np.random.default_rng(1)
     for x, y in zip(rng.uniform(-3, 4, 200), 10 ** rng.uniform(-3, 3, 200)):
@@ -128,7 +128,7 @@ def test_values_of_a_table_are_the_options_and_integers_that_they_were():
             Integer("n", 1, 9).encode(x)
 
 
-def test_settings_tell_spaces_apart():
+def test_settings_distinguish_spaces():
     one = Space([Real("x", 0, 1), Integer("k", 1, 3)])
     same = Space((Real("x", np.float64(0.0), 1.0), Integer("k", np.int64(1), 3)))
     assert one == same and one.settings() == same.settings()
@@ -209,12 +209,12 @@ def test_points_outside_are_refused(change, match):
 
 
 @pytest.mark.parametrize("x", [None, 3, [0.0] * 5, "width", {}, {"width": 0.0}])
-def test_what_is_no_point_is_refused(x):
+def test_values_that_are_not_points_are_refused(x):
     with pytest.raises(ValueError, match="x="):
         MIXED.encode(x)
 
 
-def test_tuples_are_told_apart_by_what_they_hold():
+def test_tuples_are_distinguished_by_their_elements():
     options = Category("c", [(1, 0), (True, False), (1.0, 0.0), 0.0, -0.0])
     decoded = [options.decode(options.encode(x)) for x in options.options]
     assert list(map(repr, decoded)) == list(map(repr, options.options))

@@ -219,7 +219,7 @@ def test_the_printed_potential_is_reported_as_violated():
     assert constants.kappa_factor(0.0) == 1.0 and constants.kappa_factor(1e-9) == pytest.approx(1.0)
 
 
-def test_the_printed_potential_is_that_of_the_dimension_not_of_the_determinant():
+def test_the_printed_potential_depends_on_the_dimension_not_on_the_determinant():
     """With two parameters and one gradient of norm 2 at lambda = 1: u^2 = 4, l_1 = ln 5, and the printed logarithm is 2 ln 3."""
     u2 = [[4.0]]
     assert fails(lemmas.potential_step(u2, [[np.log(5.0)]]))
@@ -261,7 +261,7 @@ def test_the_closest_equivalent():
 # Statements along runs ------------------------------------------------------------------------------------
 
 
-def test_every_statement_holds_of_a_whole_run(run_a):
+def test_every_statement_holds_on_a_whole_run(run_a):
     """The values are plausible by section 7 of the specification: rounding errors, containment, a smallest slack above 0."""
     run, along = run_a.run, run_a.run.along
     assert float((run.apart - along.identity).abs().max()) < 1e-11
@@ -281,7 +281,7 @@ def test_every_statement_holds_of_a_whole_run(run_a):
     assert 0.15 < float(start.mean()) < 0.5 and float(start.max()) < 1.2
 
 
-def test_each_bound_flags_what_is_wrong_on_purpose(run_a):
+def test_each_bound_flags_a_deliberate_error(run_a):
     broken = run_a.broken()
     assert len(broken) >= 14
     for what, check in broken.items():
@@ -431,7 +431,7 @@ def test_condition_8_by_hand():
     assert printed.condition_from(c, 1.0, 0.01) > first
 
 
-def test_condition_8_is_far_from_what_is_run(run_a, c_a):
+def test_condition_8_is_far_from_feasible_horizons(run_a, c_a):
     (check,) = [check for check in run_a.first_phase() if check.statement == "Condition (8)"]
     assert check.verdict == "reported" and check.inputs["least T"] > 1e11 > T
     assert printed.condition_from(constants.sigmoid_sum(), 1580.0) > 1e28
@@ -505,7 +505,7 @@ def test_landscape_and_reference_refuse():
         Reference(name="C")
 
 
-def test_the_simulated_radius_takes_the_nearest_parameters():
+def test_the_simulated_radius_uses_the_nearest_parameters():
     problem = Reference(name="B")
     radius = learner(problem, 5, 1.0).radius
     w0 = torch.tensor(equivalents(problem.truth.w, 2)[[3, 6]]) + 0.1

@@ -51,7 +51,7 @@ SMALL = {"problem": Tuning("wdbc", "boosting", folds=2), "horizon": 6}
 def at_hand(*names):
     return pytest.mark.skipif(
         not all(datasets.available(name) for name in names),
-        reason=f"not at hand: {', '.join(names)}",
+        reason=f"not available: {', '.join(names)}",
     )
 
 
@@ -201,7 +201,7 @@ def test_the_bundled_table_is_the_registrys():
     assert Tuning().data_checksum is None
 
 
-def test_a_missing_table_says_how_to_get_it(monkeypatch, tmp_path):
+def test_a_missing_table_raises_an_error_that_explains_how_to_get_it(monkeypatch, tmp_path):
     monkeypatch.setenv("PAPERLIB_DATA", str(tmp_path))
     monkeypatch.setattr(datasets, "cache_folder", lambda: tmp_path)
     monkeypatch.setitem(datasets.REGISTRY, "pima", replace(datasets.REGISTRY["pima"], urls=()))
@@ -212,7 +212,7 @@ def test_a_missing_table_says_how_to_get_it(monkeypatch, tmp_path):
         choose(["diabetes.forest"], "real")
     problems, notes = choose(["diabetes.forest"], "auto")
     assert problems == {}
-    assert notes == {"diabetes.forest": "left out: the file of pima could not be had"}
+    assert notes == {"diabetes.forest": "the file of pima is not available"}
 
 
 # ---- accuracies -------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ def test_accuracies_of_pima(classifier, expected):
     assert found == pytest.approx(expected, abs=1e-6)
 
 
-def test_an_accuracy_is_a_share_of_the_fold():
+def test_an_accuracy_is_a_fraction_of_the_fold():
     """The accuracy agrees with a direct computation with scikit-learn."""
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.model_selection import StratifiedKFold
@@ -292,7 +292,7 @@ def test_points_of_one_decoding_are_fitted_once():
     assert respond(problem, [a, a, a, a, a, b])[5] == first[0] and len(lines()) == 5
 
 
-def test_a_trial_has_its_fold_alone_and_in_company():
+def test_a_trial_has_the_same_fold_alone_and_in_a_batch():
     x = [[2.0] * 11] * 7
     problem = Tuning("wdbc", "boosting", folds=3)
     found = respond(problem, x)
@@ -354,7 +354,7 @@ def test_learners_that_want_losses_are_refused():
 
 
 @pytest.mark.parametrize("changed", ["scikit-learn", "numpy", "code"])
-def test_another_version_is_fitted_anew(monkeypatch, changed):
+def test_another_version_is_fitted_again(monkeypatch, changed):
     x = [[0.0] * 11]
     respond(Tuning("wdbc", "boosting"), x)
     now = classifiers.versions()
@@ -367,7 +367,7 @@ def test_another_version_is_fitted_anew(monkeypatch, changed):
     }
 
 
-def test_a_version_is_that_of_the_code_without_its_words(monkeypatch):
+def test_a_version_depends_on_the_code_without_its_text(monkeypatch):
     text = classifiers.inspect.getsource(classifiers.accuracy)
     now = classifiers.versions()
     for old, new, same in [
@@ -382,7 +382,7 @@ def test_a_version_is_that_of_the_code_without_its_words(monkeypatch):
         assert (classifiers.versions() == now) == same
 
 
-def test_other_data_are_fitted_anew(monkeypatch):
+def test_other_data_are_fitted_again(monkeypatch):
     x = [[0.0] * 11]
     respond(Tuning("wdbc", "boosting"), x)
     features, target = table("wdbc")
@@ -415,7 +415,7 @@ def test_keys_of_results_hold_the_version(monkeypatch, part, upgrade):
 # ---- runs -------------------------------------------------------------------------------------------------
 
 
-def test_little_but_fits_takes_the_time_of_respond():
+def test_fits_take_most_of_the_time_of_respond():
     """In a batch of fits, at most a tenth of the time is spent on decoding, the log and the workers."""
     problem, points = Tuning("wdbc", "boosting"), np.random.default_rng(0).random((10, 11)) * 10
     respond(problem, points[:1].tolist())  # the first call also imports modules
@@ -477,7 +477,7 @@ def test_a_killed_run_ends_in_the_same_numbers(monkeypatch, tmp_path):
 # ---- which data -------------------------------------------------------------------------------------------
 
 
-def test_bundled_data_are_said_to_be():
+def test_a_note_states_that_data_are_bundled():
     problems, notes = choose(["breast.forest", "diabetes.boosting"], "bundled", folds=2)
     assert problems == {
         "breast.forest": Tuning("wdbc", "forest", 2),
@@ -489,7 +489,7 @@ def test_bundled_data_are_said_to_be():
     }
 
 
-def test_what_cannot_be_had_is_left_out_by_name(monkeypatch):
+def test_unavailable_data_are_left_out_with_a_note(monkeypatch):
     asked = []
 
     def fetch(name):
@@ -501,7 +501,7 @@ def test_what_cannot_be_had_is_left_out_by_name(monkeypatch):
     tasks = ["breast.perceptron", "australian.forest", "australian.boosting"]
     problems, notes = choose(tasks, "auto")
     assert problems == {"breast.perceptron": Tuning("breast_cancer", "perceptron")}
-    left = "left out: the file of australian could not be had"
+    left = "the file of australian is not available"
     # Each file is requested once.
     assert notes == dict.fromkeys(tasks[1:], left) and len(asked) == 2
     with pytest.raises(FileNotFoundError):
@@ -518,7 +518,7 @@ def test_what_cannot_be_had_is_left_out_by_name(monkeypatch):
         (["breast.tree"], "bundled", "task='breast.tree'"),
     ],
 )
-def test_other_words_are_refused(tasks, data, said):
+def test_other_values_are_refused(tasks, data, said):
     with pytest.raises(ValueError, match=said):
         choose(tasks, data)
 

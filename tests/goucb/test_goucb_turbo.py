@@ -35,7 +35,7 @@ def process(state, raw):
 
 
 @pytest.mark.parametrize("begun", [0, 3])
-def test_likelihood_is_the_normal_density_of_the_runs_answers(begun):
+def test_likelihood_is_the_normal_density_of_the_runs_observations(begun):
     """The likelihood equals SciPy's log density divided by the number of observations, without the constant."""
     state = region(begun=begun)
     raw = 0.5 * torch.randn(2, 6, generator=torch.Generator().manual_seed(0), dtype=F64)
@@ -51,7 +51,7 @@ def test_likelihood_is_the_normal_density_of_the_runs_answers(begun):
 
 
 @pytest.mark.parametrize("t, begun", [(7, 0), (8, 0), (8, 3), (9, 3), (6, 5)])
-def test_answers_are_standardized_by_the_median_and_deviation_of_their_run(t, begun):
+def test_observations_are_standardized_by_the_median_and_deviation_of_their_run(t, begun):
     """The median is the middle value or the mean of the two middle values. The deviation has ddof 0. A single observation becomes 0."""
     state = region(t=t, begun=begun)
     for found, y in zip(turbo._standardized(state), state.y.view.numpy()):
@@ -124,7 +124,7 @@ def test_candidates_stay_in_the_unit_cube():
 
 
 @pytest.mark.parametrize("dim, count", [(1, 100), (8, 800), (50, 5000), (60, 5000)])
-def test_there_are_a_hundred_candidates_a_dimension_and_at_most_5000(dim, count):
+def test_there_are_a_hundred_candidates_per_dimension_and_at_most_5000(dim, count):
     state = region(1, dim=dim)
     at = process(state, torch.zeros(1, dim + 3, dtype=F64))
     points = TuRBO(3)._candidates(state, at, Streams(0, [0]).at(8))

@@ -84,19 +84,19 @@ def origin_free(learner):
 
 
 @pytest.mark.parametrize("name, power", with_each(-100, 80))
-def test_answers_times_a_power_of_two_give_the_same_points_to_the_bit(name, power):
+def test_rewards_times_a_power_of_two_give_the_same_points_to_the_bit(name, power):
     np.testing.assert_array_equal(points(LEARNERS[name], 2.0**power), once(name))
 
 
 @pytest.mark.parametrize("power", [-100, -41, -27, -1, 3, 55, 80])
 @pytest.mark.parametrize("name", [name for name in POLICY if name != "policy gp"])
-def test_so_they_do_through_longer_runs_at_every_size(name, power):
+def test_rewards_times_a_power_of_two_give_the_same_points_in_longer_runs(name, power):
     expected = points(POLICY[name], rounds=14)
     np.testing.assert_array_equal(points(POLICY[name], 2.0**power, rounds=14), expected)
 
 
 @pytest.mark.parametrize("name, shift", with_each(-37.0, 1000.0))
-def test_answers_from_another_origin_give_the_same_points_to_rounding(name, shift):
+def test_rewards_from_another_origin_give_the_same_points_to_rounding(name, shift):
     learner = origin_free(LEARNERS[name])
     same = learner == LEARNERS[name]
     expected = once(name) if same else points(learner)
@@ -120,7 +120,7 @@ def test_exempt_learners_do_depend_on_the_unit(name):
 
 
 @pytest.mark.parametrize("name", [name for name in POLICY if name != "policy gp"])
-def test_equal_answers_give_the_same_points_whatever_they_are(name):
+def test_equal_rewards_give_the_same_points_whatever_they_are(name):
     """The mean of equal values has a rounding error, which no learner may treat as a signal."""
     zeros = points(POLICY[name], f=lambda x: 0.0, rounds=9)
     for level in (0.1, -1 / 3, 1e-25, 0.1 * 2.0**80):
@@ -131,7 +131,7 @@ def test_equal_answers_give_the_same_points_whatever_they_are(name):
 @pytest.mark.parametrize("level", [0.0, 0.1])
 @pytest.mark.parametrize("n", [1, 3])
 @pytest.mark.parametrize("preset", [algorithm1, practical])
-def test_first_answers_may_be_equal_and_later_ones_not(preset, n, level):
+def test_first_rewards_may_be_equal_and_later_ones_not(preset, n, level):
     """The unit of the recursion is then the first nonzero distance."""
     learner = origin_free(preset(n, **SMALL))
     f = lambda x: level if x[0] < 0.7 else level + x[1]
@@ -161,7 +161,7 @@ def test_the_unit_is_the_deviation_or_the_first_distance_or_the_size():
     assert unit_of_evaluations(10 * tiny, torch.full_like(tiny, 1e-10), 10) == 10 * tiny
 
 
-def test_turbos_unit_is_that_of_its_run():
+def test_turbos_unit_is_the_unit_of_its_run():
     y = torch.tensor([[5.0, 5.0, 2.0, 3.0], [5.0, 1.0, 0.1, 0.1], [5.0, 1.0, 0.0, 0.0]], dtype=F64)
     x, zero = torch.zeros(3, 4, 2, dtype=F64), torch.zeros(3, dtype=torch.int64)
     state = turbo.TuRBOState(Rows.of(x), Rows.of(y), zero + 2, zero.double() + 0.8, zero, zero, 4)
@@ -171,7 +171,7 @@ def test_turbos_unit_is_that_of_its_run():
     assert bool((seen[:, :2] == -math.inf).all()) and torch.equal(seen[:, 2:], y[:, 2:])
 
 
-def test_predictions_are_in_the_unit_of_the_answers():
+def test_predictions_are_in_the_unit_of_the_rewards():
     """The policies practical and gp are tested at 2^-100 and at 1."""
     zero = torch.zeros(2, dtype=F64)
     at = torch.rand(1, 5, 2, generator=torch.Generator().manual_seed(0), dtype=F64)

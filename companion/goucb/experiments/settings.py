@@ -29,7 +29,7 @@ SECOND = [
     "GP-PI, modern",
 ]
 RIVALS = ["GP-EI, scaled", "GP-EI, modern", "GP-PI, modern", "GP-UCB, modern"]
-# The control that each of these methods nearly equals.
+# The control with which each of these methods is compared.
 TWINS = {"GO-UCB": "repeat-best", "GO-UCB, uniform start": "uniform"}
 PACKAGES = {"TPE": "optuna", "scikit-optimize": "scikit-optimize"}  # in the extra "optimizers"
 MODULES = {  # of the packages that the baselines use

@@ -197,7 +197,7 @@ def band_note(traces: dict[str, Trace]) -> str:
     trials = sorted({len(trace.trials) for trace in traces.values()})
     count = " to ".join(map(str, dict.fromkeys((trials[0], trials[-1]))))
     words = f"Bands: pointwise 95 % bootstrap intervals of the mean over {count} trials"
-    return f"{words}; they are too narrow where few trials have most of the regret."
+    return f"{words}; they are too narrow if few trials have most of the regret."
 
 
 def twin_panels(
@@ -221,7 +221,7 @@ def twin_panels(
         The plotted numbers.
     """
     left = {"title": title, "log_y": log, "ylabel": "cumulative regret"}
-    right = {"title": "best so far", "series": "simple", "ylabel": "simple regret"}
+    right = {"title": "incumbent", "series": "simple", "ylabel": "simple regret"}
     return {
         "cumulative": band_panel(row[0], found, n, **left, **rest),
         "simple": band_panel(row[1], found, n, **right, **rest),
@@ -233,7 +233,7 @@ def table(found: dict[str, Trace], n: int, maximum: Any, noise: float) -> list[s
 
     A simple regret with an interval below the noise's standard deviation is not printed, because such values are ties.
     """
-    heads = ("cumulative", "a round, Phase II", "simple")
+    heads = ("cumulative", "per round, Phase II", "simple")
     lines = ["".join([f"{'':24s}", *[f"{head:>34s}" for head in heads]])]
     for name, trace in found.items():
         late = between(trace, n + 1, len(trace.rounds)) / (len(trace.rounds) - n)
@@ -252,7 +252,7 @@ def describe_values(values: dict[str, float], noise: float) -> str:
     """List names with their values in increasing order. Values below the noise's standard deviation are ties and are not ranked."""
     tied = [name for name in values if values[name] < noise]
     rest = sorted((name for name in values if values[name] >= noise), key=values.get)
-    words = [f"{', '.join(tied)} below the noise's {format_number(noise)}"] if tied else []
+    words = [f"{', '.join(tied)} below the noise level {format_number(noise)}"] if tied else []
     return "; ".join(words + [f"{name} {format_number(values[name])}" for name in rest])
 
 
@@ -367,7 +367,7 @@ def field_panels(
             seconds, mean = trace.seconds[late] / len(trace.trials), trace["simple"].mean(0)[late]
             row[1].plot(seconds, mean, **{**line_style(name), "marker": None})
             numbers["seconds"][name] = {"seconds": seconds, "mean": mean}
-        row[1].set(title=title, xlabel="seconds a trial", xscale="log")
+        row[1].set(title=title, xlabel="run time per trial (s)", xscale="log")
         row[1].set_ylim(row[0].get_ylim())
     return numbers
 
@@ -434,7 +434,7 @@ def share_of_uniform(
     apart = stats.paired_difference(window(learner), window(repeated), level)
     # Regret is not negative, so the interval is clipped at 0.
     low, high = max(0.0, best.low + apart.low), best.high + apart.high
-    method = f"share of a uniform point's mean regret, 95 % by Bonferroni: empirical Bernstein over {best.n} draws, and t over paired trials"
+    method = f"fraction of a uniform point's mean regret, 95 % by Bonferroni: empirical Bernstein over {best.n} draws, and t over paired trials"
     estimate = max(0.0, best.estimate + apart.estimate) / uniform.estimate
     high = high / uniform.low if uniform.low > 0 else math.inf
     return stats.Interval(estimate, low / uniform.high, high, apart.n, method)

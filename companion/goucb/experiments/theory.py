@@ -202,15 +202,15 @@ class RecordedRun:
         middle = torch.full_like(run.truth, (self.truth.lo + self.truth.hi) / 2)
         K = self.slope**2 / run.ridge
         return {
-            "answers a round late": lemmas.estimate(wrong(y=torch.roll(run.y, 1, 1))),
-            "a ridge of a tenth": lemmas.estimate(wrong(ridge=run.ridge / 10)),
-            "points in the middle": lemmas.query(wrong(x=0 * run.x), self.points(101)),
+            "rewards one round late": lemmas.estimate(wrong(y=torch.roll(run.y, 1, 1))),
+            "a tenth of the ridge": lemmas.estimate(wrong(ridge=run.ridge / 10)),
+            "queries at the center": lemmas.query(wrong(x=0 * run.x), self.points(101)),
             "half the bonus": self.ball(0.5),
-            "a potential a round late": lemmas.lemma_c4(wrong(ball=behind)),
+            "potential one round late": lemmas.lemma_c4(wrong(ball=behind)),
             "a tenth of C_g": lemmas.lemma_c5(run, self.slope / 10),
             "twice the width": lemmas.potential(4 * along.u2, along.growth[:, 1:], K),
             "twice the noise": lemmas.lemma_b3(run, noise / 2, DELTA / 2),
-            "noise not heard": feasibility.identity_13(wrong(y=run.true)),
+            "rewards without the noise": feasibility.identity_13(wrong(y=run.true)),
             "C_h of a linear model": feasibility.remainder(run, 0.0),
             "a hundredth of beta_t": feasibility.containment(self.scaled(0.1), DELTA),
             "constants of W": lemmas.assumption_3_2_along(
@@ -222,7 +222,7 @@ class RecordedRun:
             "an oracle that does not fit": lemmas.oracle(
                 self.squared_error(middle), self.squared_error(run.truth)
             ),
-            "a ridge around 0": lemmas.remark_4_3(wrong(w=around_0)),
+            "a ridge centered at 0": lemmas.remark_4_3(wrong(w=around_0)),
             "an f* that is too low": lemmas.remark_4_2(run, self.problem.maximum - 0.1),
         }
 

@@ -106,7 +106,7 @@ def similar(found: Found, names: Sequence[str], folds: int) -> stats.Interval:
     scale = found[synthetic.UNIFORM].last().mean()
     apart = lambda a, b: {"": (found[a].last() - found[b].last()) / scale}
     pairs = {
-        f"{a} - {b}": clustered(apart(a, b), folds, "share of a uniform point's")
+        f"{a} - {b}": clustered(apart(a, b), folds, "fraction of a uniform point's")
         for a, b in itertools.combinations(names, 2)
     }
     return synthetic.farthest(pairs)
@@ -126,7 +126,7 @@ def bend(
 def regret_curvature(
     found: Found, name: str, folds: int, first: tuple[int, int], last: tuple[int, int]
 ) -> stats.Interval:
-    """Return the regret of rounds ``last[0]``..``last[1]`` minus that of ``first[0]``..``first[1]``. It is below 0 if the regret curve flattens."""
+    """Return the regret of rounds ``last[0]``..``last[1]`` minus the regret of rounds ``first[0]``..``first[1]``. It is below 0 if the regret curve flattens."""
     x = synthetic.between(found[name], *last) - synthetic.between(found[name], *first)
     return clustered({"": x}, folds, "mean difference")
 
@@ -241,7 +241,7 @@ def choose(
     for task, (name, classifier) in chosen.items():
         table = DATA[name]
         if table in missing:
-            notes[task] = f"left out: the file of {table} could not be had"
+            notes[task] = f"the file of {table} is not available"
             continue
         if data == "bundled":
             notes[task] = f"on {BUNDLED}, which scikit-learn ships, not on {table}"
@@ -251,7 +251,7 @@ def choose(
 
 
 def hours(runs: dict[str, Found], problems: dict[str, Tuning]) -> tuple[float, float]:
-    """Return the core hours spent on choosing points, and those of all stored fits."""
+    """Return the core hours spent on choosing points, and the core hours of all stored fits."""
     choosing = sum(float(trace.seconds[-1]) for found in runs.values() for trace in found.values())
     fits = [entry for problem in problems.values() for _, entry in _evaluations(problem)]
     return choosing / 3600, sum(entry.seconds for entry in fits) / 3600

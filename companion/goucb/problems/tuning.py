@@ -1,6 +1,6 @@
 """Hyperparameter tuning: points of [0, 10]^d encode the hyperparameters of a classifier, and accuracy on a held-out fold is maximized.
 
-Source: Liu & Wang (2023), Section 6.2 and Appendix D.2. Names and options are those of current scikit-learn.
+Source: Liu & Wang (2023), Section 6.2 and Appendix D.2. Names and options are as in current scikit-learn.
 Departure: in the paper, gradient boosting's max_features is a float or one of two names. Here it is one of the names, as for the forest.
 Shapes: R trials, d hyperparameters, N examples with k features.
 """

@@ -39,7 +39,7 @@ def oracle(found: Any, at_truth: Any) -> Check:
     )
 
 
-@statement("Assumption 3.2, where the estimates are", "ours, what the proofs need")
+@statement("Assumption 3.2, where the estimates are", "ours, required by the proofs")
 def assumption_3_2_along(run: Replay, slope: float, curvature: float) -> Check:
     """The bounds on the network between w* and the estimates, which leave W, are at most C_g and C_h (E5).
 
@@ -81,7 +81,7 @@ def ball(run: Replay, root: Tensor) -> Check:
     u, (growth, width, seen) = run.along.u2.sqrt(), run.ball.unbind(2)
     expected = torch.stack([run.along.growth[:, : run.rounds], u, root * u], 2)
     return ball.statement.check(
-        "|l_t, u_t, sqrt(beta_t) u_t less those computed anew| <= 1e-8 (1 + size)",
+        "|l_t, u_t, sqrt(beta_t) u_t minus the recomputed values| <= 1e-8 (1 + size)",
         run.inputs,
         (torch.stack([growth, width, seen * width], 2) - expected).abs(),
         ROUNDING * (1 + expected.abs()),
@@ -303,7 +303,7 @@ def remark_4_2(run: Replay, best: float) -> Check:
 
 @statement("Remark 4.3", f"{PAPER}, Remark 4.3; the inequality is ours, from (4)")
 def remark_4_3(run: Replay) -> Check:
-    """||w_t - w_0||^2 <= sum_{i < t} e_i^2 / lambda, in which e_i is the error of the linear model of query i at w_0.
+    """||w_t - w_0||^2 <= sum_{i < t} e_i^2 / lambda, where e_i is the error of the linear model of query i at w_0.
 
     The inequality follows from (4) for every lambda > 0, because w_t minimizes (4) and the ridge is centered at w_0. The check detects a
     ridge that is centered elsewhere. It does not test whether lambda of order sqrt(T) is needed, as the remark claims.
