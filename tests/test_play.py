@@ -336,7 +336,7 @@ def test_who_does_not_speak_the_language_is_told_in_one_line(learner, problem, m
 )
 def test_arguments_are_refused_by_name(monkeypatch, argument, value):
     monkeypatch.setattr(Coins, "init", lambda *_, **__: pytest.fail("it began to play"))
-    with pytest.raises(ValueError, match=f"{argument}=.*; allowed: "):
+    with pytest.raises(ValueError, match=f"^{argument} must .*, got "):
         play(Index(), Coins(), **{"horizon": 10, "trials": 2, argument: value})
 
 

@@ -158,7 +158,7 @@ def test_links_run_on_the_meta_device(link):
     ],
 )
 def test_rewards_outside_the_support_are_refused(link, reward):
-    with pytest.raises(ValueError, match="reward=.*allowed"):
+    with pytest.raises(ValueError, match="^reward must .*, got "):
         link.validate(tensor(0.0, reward))
 
 
@@ -204,7 +204,7 @@ def test_numbers_are_accepted_exactly_where_allowed(x):
         if fine:
             rule("field", x)
         else:
-            with pytest.raises(ValueError, match="field=.*allowed"):
+            with pytest.raises(ValueError, match="^field must .*, got "):
                 rule("field", x)
 
 

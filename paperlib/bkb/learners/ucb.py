@@ -106,8 +106,8 @@ class KernelUCB:
             # If k(x, x) is larger than CONDITION * lambda, adding lambda to it changes only rounding.
             if context.device.type != "meta" and not bool((kappa2 <= CONDITION * lam).all()):
                 raise ValueError(
-                    f"lambda must be at least {float(kappa2.max()) / CONDITION:g}, 1e-12 times the largest k(x, x), got "
-                    f"{lam:g} from ridge={self.confidence.ridge!r} and noise={self.confidence.noise!r}"
+                    f"ridge must give a lambda of at least {float(kappa2.max()) / CONDITION:g}, 1e-12 times the largest k(x, x), got "
+                    f"lambda = {lam:g} from ridge={self.confidence.ridge!r} and noise={self.confidence.noise!r}"
                 )
         if feedback is not None:
             check_finite("reward", feedback, LARGEST)
