@@ -33,7 +33,7 @@ def resolve_device(device: str | torch.device | None) -> torch.device:
         return found
     index = torch.cuda.current_device() if found.index is None else found.index
     if index >= (count := torch.cuda.device_count()):
-        raise_invalid("device", name, f"a CUDA device from 'cuda:0' to 'cuda:{count - 1}'")
+        raise_invalid("device", name, f"'cuda' or 'cuda:N' with N from 0 to {count - 1}")
     # With an explicit index the device stays the same if another one becomes the current device.
     return torch.device("cuda", index)
 

@@ -422,8 +422,8 @@ class AskTell:
             check_sizes(path, begun, arrays, first)
         if isinstance(self._first, Tensor) and first and first[-1] != self._first.shape[-1]:
             raise ValueError(
-                f"path={str(path)!r} must contain a learner whose first context has {self._first.shape[-1]} dimensions, "
-                f"as the context given here, got a first context of shape {first}"
+                f"path must be a file of a learner whose first context has {self._first.shape[-1]} dimensions, as the "
+                f"context given here, got {str(path)!r} with a first context of shape {first}"
             )
         fresh, arrays = self._now._replace(state=begun), arrays | self._derived(begun)
         try:
@@ -524,7 +524,7 @@ def _check_settings(path: str | os.PathLike, head: dict, own: dict) -> None:
             ", ".join(f"{name}={pair[i]!r}" for name, pair in other.items()) for i in (0, 1)
         )
         raise ValueError(
-            f"path={str(path)!r} must be saved by a learner with {here}, got a file of {there}"
+            f"path must be a file saved by a learner with {here}, got {str(path)!r}, saved by a learner with {there}"
         )
 
 

@@ -127,7 +127,7 @@ class Trace:
     def _places(self, rounds: Sequence[int]) -> np.ndarray:
         if missing := sorted({int(t) for t in rounds} - {int(t) for t in self.rounds}):
             raise ValueError(
-                f"rounds must be recorded rounds, which are {self.rounds.tolist()}, got {missing}"
+                f"rounds must be recorded rounds, got {missing}. The recorded rounds are {self.rounds.tolist()}"
             )
         return np.searchsorted(self.rounds, np.asarray(rounds, int))
 

@@ -251,7 +251,7 @@ def _rows(value: Tensor, trials: Any, total: int | None, name: str) -> Tensor:
     if rows < least if total is None else rows != total:
         required = f"at least {least}" if total is None else str(total)
         raise ValueError(
-            f"{name} must have {required} rows, one per trial of the run, or be one number for all trials, got {rows} rows"
+            f"{name} must have one row per trial of the run, which is {required}, or be one number for all trials, got {rows}"
         )
     # Return the tensor itself if all rows are used, so that `select_trials` can detect "no change".
     return value if list(trials) == list(range(rows)) else value[list(trials)]

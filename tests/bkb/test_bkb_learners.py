@@ -918,7 +918,10 @@ def repelling(X, Y):
     ids=lambda x: f"{type(x).__name__} {getattr(x, 'root', '')}",
 )
 def test_a_kernel_that_is_none_makes_play_raise(learner, monkeypatch):
-    with pytest.raises(ValueError, match="eigenvalue.*positive semidefinite"):
+    with pytest.raises(
+        ValueError,
+        match=r"kernel=FunctionKernel\(function=repelling\) must be.*, got the eigenvalue",
+    ):
         play(learner, SMOOTH, 100, 2)
     # The check of the kernel uses 64 arms only.
     monkeypatch.setattr("paperlib.bkb.learners.ucb.check_kernel", lambda *_: None)
@@ -1012,7 +1015,7 @@ def test_who_gives_no_kernel_is_told_where_they_are():
 def test_arms_and_rewards_out_of_range_are_refused(learner):
     user = AskTell(learner, LINE[0].numpy())
     for arm in (40, -1):
-        with pytest.raises(ValueError, match="action=|arm="):
+        with pytest.raises(ValueError, match="action must be an index from 0 to 39, got 40"):
             user.tell(arm, 1.0)
     with pytest.raises(ValueError, match="^feedback must be finite"):
         user.tell(3, math.nan)

@@ -152,7 +152,9 @@ def test_warm_f_is_best_where_the_warm_start_does_not_look():
     assert 0.1 < good.double().mean() < 0.6
     torch.testing.assert_close(instance.means[good], plain.means[good])
     assert not bool((instance.means[~good] - plain.means[~good]).abs().amax(1).lt(1e-6).any())
-    with pytest.raises(ValueError, match="^norm must .*, got "):
+    with pytest.raises(
+        ValueError, match="^beyond and lead must be attained .*, got .* lead=0.3, norm=0.1, "
+    ):
         # |f| <= 0.1, so that no lead of 0.3 exists.
         instance_of(replace(problem, arms=21, norm=0.1), 1)
 
@@ -174,7 +176,7 @@ def test_uniform_in_draws_from_the_first_arms():
     assert (
         np.bincount(arm.numpy(), minlength=5) / 1000 == pytest.approx(np.ones(5), abs=0.12)
     ) and arm.max() == 4
-    with pytest.raises(ValueError, match="count=10"):
+    with pytest.raises(ValueError, match="count must be at most 9, the number of arms, got 10"):
         UniformArm(10).validate(arms, None, None)
     learner.validate(arms, None, None)
     for count in (0, -1, 2.0, True):

@@ -185,7 +185,7 @@ def test_rewards_inside_the_support_are_accepted():
     ],
 )
 def test_family_parameters_out_of_range(make):
-    with pytest.raises(ValueError, match="variance=|count="):
+    with pytest.raises(ValueError, match="^(variance|count) must be .*, got "):
         make()
 
 
@@ -211,9 +211,15 @@ def test_numbers_are_accepted_exactly_where_allowed(x):
 def test_one_value_a_trial():
     rules.check_nonnegative("scale", tensor(0.0, 1.0), by_trial=True)
     for bad in (tensor(1.0, -1.0), tensor(1.0, math.nan), tensor(1.0, math.inf)):
-        with pytest.raises(ValueError, match="scale="):
+        with pytest.raises(
+            ValueError,
+            match=r"scale must be 0 or a positive number from 1e-30.*, got tensor\(\[ 1., -1.\],",
+        ):
             rules.check_nonnegative("scale", bad, by_trial=True)
-    with pytest.raises(ValueError, match="scale="):
+    with pytest.raises(
+        ValueError,
+        match=r"scale must be 0 or a positive number from 1e-30.*, got tensor\(\[ 1., -1.\],",
+    ):
         rules.check_nonnegative("scale", tensor(0.0, 1.0))
 
 
@@ -221,7 +227,10 @@ def test_link_and_horizon():
     for link in FAMILIES:
         known_link(link)
     for bad in ("exponential", None, Bernoulli):
-        with pytest.raises(ValueError, match="link=.*allowed: an instance of Bernoulli.*real line"):
+        with pytest.raises(
+            ValueError,
+            match="link must be an instance of Bernoulli or Binomial.*, got 'exponential'",
+        ):
             known_link(bad)
     learner = GLMUCB(Bernoulli(), 1.0)
     learner.check_horizon(10)
@@ -244,7 +253,7 @@ def test_link_and_horizon():
     ],
 )
 def test_data_outside_the_model_is_refused(arms, arm, reward, name):
-    with pytest.raises(ValueError, match=f"^{name}[:=].*allowed"):
+    with pytest.raises(ValueError, match=f"^{name} must .*, got "):
         GLBOMD(Bernoulli(), 1.0).validate(arms, arm, reward)
 
 

@@ -559,7 +559,7 @@ def test_a_search_finds_the_maximum_of_a_paraboloid(name):
 )
 def test_bad_settings_of_a_gaussian_process(field, values):
     for value in values:
-        with pytest.raises(ValueError, match=f"{field}="):
+        with pytest.raises(ValueError, match=f"^{field} must .*, got "):
             GP(**{"n_init": 3, "prior": "modern", "acquisition": "EI"} | {field: value})
 
 

@@ -121,7 +121,7 @@ def test_values_of_a_table_are_the_options_and_integers_that_they_were():
     assert kernel.decode(kernel.encode(np.nan)) is None
     assert Integer("n", 1, 9).encode(3.0) == Integer("n", 1, 9).encode(np.float32(3)) == 2.5 / 9
     for one, x in ((sizes, 32.5), (sizes, True), (Category("k", [1, True]), 1.5), (sizes, np.nan)):
-        with pytest.raises(ValueError, match=f"{one.name}="):
+        with pytest.raises(ValueError, match=f"^{one.name} must .*, got "):
             one.encode(x)
     for x in (3.5, np.nan, np.inf, 10.0, True, "3"):
         with pytest.raises(ValueError, match="n="):

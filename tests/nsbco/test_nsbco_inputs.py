@@ -91,7 +91,7 @@ def test_a_file_saved_after_a_whole_horizon_is_read(tmp_path):
 )  # fmt: skip
 def test_thresholds_that_are_no_numbers_by_trial_are_refused(value):
     for name in ("A1", "A2"):
-        with pytest.raises(ValueError, match=f"{name}="):
+        with pytest.raises(ValueError, match=f"^{name} must .*, got "):
             Multiscale(GradientAscent(), **{name: value})
 
 
@@ -315,7 +315,7 @@ def test_threads_of_master_begin_where_the_one_before_stood():
 @pytest.mark.parametrize("name", ["margin", "smoothness", "concavity", "variation"])
 def test_numbers_of_a_task_that_are_no_tensors_are_refused(name):
     for value in (0.5, None, "x"):
-        with pytest.raises(ValueError, match=f"{name}="):
+        with pytest.raises(ValueError, match=f"^{name} must .*, got "):
             check_task(task()._replace(**{name: value}))
 
 

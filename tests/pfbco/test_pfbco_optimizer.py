@@ -486,7 +486,7 @@ def test_a_file_of_another_set_or_learner_is_refused(cset, settings, tmp_path):
     user.save(tmp_path / "state.npz")
     other = Optimizer(cset, **settings)
     before = other.state
-    with pytest.raises(ValueError, match="was saved by"):
+    with pytest.raises(ValueError, match="^path must be a file saved by a learner with .*, got "):
         other.restore(tmp_path / "state.npz")
     assert other.state is before and other.rounds == 0
     Optimizer(TRIANGLE).restore(tmp_path / "state.npz")
@@ -494,7 +494,7 @@ def test_a_file_of_another_set_or_learner_is_refused(cset, settings, tmp_path):
 
 def test_a_file_of_another_bound_is_refused(tmp_path):
     Optimizer(TRIANGLE, loss_bound=2.0).save(tmp_path / "state.npz")
-    with pytest.raises(ValueError, match="was saved by"):
+    with pytest.raises(ValueError, match="^path must be a file saved by a learner with .*, got "):
         Optimizer(TRIANGLE, loss_bound=3.0).restore(tmp_path / "state.npz")
 
 
@@ -507,7 +507,9 @@ def test_a_file_of_another_oracle_is_refused(tmp_path):
     )
     Optimizer(oracle_set(square, [0.0, 0.0], 1.0)).save(tmp_path / "state.npz")
     for oracle in (disk, corner):
-        with pytest.raises(ValueError, match="was saved by"):
+        with pytest.raises(
+            ValueError, match="^path must be a file saved by a learner with .*, got "
+        ):
             Optimizer(oracle_set(oracle, [0.0, 0.0], 1.0)).restore(tmp_path / "state.npz")
     # The same set, written as another function, is accepted.
     Optimizer(oracle_set(lambda c: -np.sign(c) + 0.0, [0.0, 0.0], 1.0)).restore(

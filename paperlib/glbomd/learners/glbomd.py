@@ -185,7 +185,7 @@ class GLBOMD(GLMLearner):
         if bonus <= BONUS_WARNING_FACTOR * value:
             return None
         return (
-            f"in horizon={horizon} rounds with ridge={self.ridge!r} and scale={scale:g} the bonus dominates the estimated "
+            f"With horizon={horizon} rounds, ridge={self.ridge!r} and scale={scale:g}, the bonus dominates the estimated "
             "values. The bonus prefers arms with large norms, whatever their rewards are. Therefore the regret may be near "
             "that of random play, and above it if arms with large norms have small rewards. ridge='dim' with scale=0.1 "
             "explores less, without a guarantee"

@@ -291,8 +291,9 @@ FAMILIES = (Bernoulli, Binomial, Gaussian, Poisson, Link)  # Link: a subclass th
 def known_link(link: Any, families: tuple[type[Link], ...] = FAMILIES) -> None:
     """Raise ValueError unless ``link`` is an instance of one of the families."""
     if not isinstance(link, families):
-        names = " or ".join(kind.__name__ for kind in families)
-        requirement = f"an instance of {names}, which are families on the real line"
+        names = ", ".join(kind.__name__ for kind in families)
+        names = f"one of {names}" if len(families) > 1 else names
+        requirement = f"an instance of {names} (a family on the real line)"
         raise_invalid("link", link, requirement)
 
 
