@@ -263,7 +263,7 @@ class Multiscale(Wrapper):
             raise_invalid(
                 "base",
                 self.base,
-                f"a learner with the methods {' and '.join(lacking)}, which {kind} lacks",
+                f"a learner with the method{'s' * (len(lacking) > 1)} {' and '.join(lacking)}, which {kind} lacks",
             )
         named = lambda x: isinstance(x, str) and x in ("A1", "A2")
         if not (isinstance(self.logarithmic, tuple) and all(map(named, self.logarithmic))):

@@ -430,7 +430,7 @@ def _curvature(name: str, value: float, scale: float, half: float) -> float:
     """Return a curvature in the learner's units, where the domain has unit size and rewards are in [-1, 1]."""
     found = value * scale**2 / half
     if not SMALLEST <= found <= LARGEST:
-        scaled = f"from {SMALLEST:g} to {LARGEST:g} after scaling to the unit domain and the rewards [-1, 1]"
+        scaled = f"from {SMALLEST:g} to {LARGEST:g} in the learner's units, which follow from domain and y_range"
         raise_invalid(name, value, f"{scaled}, where it is {found:g}")
     return found
 

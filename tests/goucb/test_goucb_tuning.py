@@ -346,7 +346,7 @@ def test_fields_out_of_range_are_refused(field, value):
 
 
 def test_learners_that_want_losses_are_refused():
-    with pytest.raises(ValueError, match="wants='loss'; allowed: reward"):
+    with pytest.raises(ValueError, match="wants must be 'reward', got 'loss'"):
         respond(Tuning(), [[5.0] * 7], wants="loss")
 
 
@@ -513,9 +513,21 @@ def test_what_cannot_be_had_is_left_out_by_name(monkeypatch):
 @pytest.mark.parametrize(
     "tasks, data, said",
     [
-        (["breast.forest"], "synthetic", "data='synthetic'; allowed: bundled, auto, real"),
-        (["wdbc.forest"], "bundled", "task='wdbc.forest'"),
-        (["breast.tree"], "bundled", "task='breast.tree'"),
+        (
+            ["breast.forest"],
+            "synthetic",
+            "data must be one of 'bundled', 'auto', 'real', got 'synthetic'",
+        ),
+        (
+            ["wdbc.forest"],
+            "bundled",
+            "task must consist of one of breast, australian,.*, got 'wdbc.forest'",
+        ),
+        (
+            ["breast.tree"],
+            "bundled",
+            "task must consist of one of breast, australian,.*, got 'breast.tree'",
+        ),
     ],
 )
 def test_other_words_are_refused(tasks, data, said):

@@ -44,7 +44,9 @@ def test_paths():
 
 
 def test_a_path_that_is_drawn_is_refused():
-    with pytest.raises(ValueError, match="path=Abrupt.*allowed: one that all trials share"):
+    with pytest.raises(
+        ValueError, match=r"path must be the same in all trials, got Abrupt\(segments=3\)"
+    ):
         theory.instance(QuadraticDrift(Abrupt(3)), T)
     assert theory.instance(QuadraticDrift(Abrupt(3), environment=1), T).changes == 2
 

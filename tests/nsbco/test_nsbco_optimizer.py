@@ -119,7 +119,9 @@ def test_curvature_is_that_of_the_unit_set():
     task = new(SHEET).context
     assert float(task.concavity) == 0.25 * 1.0**2 and float(task.smoothness) == 0.5 * 2.0**2
     assert isinstance(task.cset, Box)
-    with pytest.raises(ValueError, match="smoothness=0.05.*above"):
+    with pytest.raises(
+        ValueError, match="smoothness must be above 0.0625, which follows.*, got 0.05"
+    ):
         new(SHEET, smoothness=0.05)
 
 
@@ -141,7 +143,7 @@ def test_a_file_goes_on_where_it_was(tmp_path):
 def test_answers_out_of_range_are_refused_and_the_next_is_taken(y):
     user = follow(new(), objective(np.array([1.5, 1.2])), 5)
     asked, state = user.ask(), user.state
-    with pytest.raises(ValueError, match="^y(=| must be one real number)"):
+    with pytest.raises(ValueError, match=r"^y must be in y_range=\(-1, 1\), got "):
         user.tell(y)
     assert user.rounds == 5 and user.state is state and (user.ask() == asked).all()
     user.tell(np.float64(0.25))
@@ -150,12 +152,18 @@ def test_answers_out_of_range_are_refused_and_the_next_is_taken(y):
 
 def test_an_answer_nobody_asked_for_is_refused():
     user = new()
-    with pytest.raises(RuntimeError, match="no point was asked for"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"tell must follow a call of ask\(\), but ask\(\) was not called since the last tell",
+    ):
         user.tell(0.0)
     user.ask()
     user.fail(ValueError("the reactor is down"))
     assert user.failures[0].reason == "ValueError: the reactor is down" and user.rounds == 0
-    with pytest.raises(RuntimeError, match="no point was asked for"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"tell must follow a call of ask\(\), but ask\(\) was not called since the last tell",
+    ):
         user.tell(0.0)
 
 
@@ -391,7 +399,9 @@ def test_rounds_before_a_step_in_twenty_dimensions():
     assert new(ball([0.0] * 20), policy="track").rounds_before_step() == 40
     assert new(ball([0.0] * 20), learner=SPSA()).rounds_before_step(3) == 6
     for step in (0, 1.5, "1", 1 << 63, 1 << 60):
-        with pytest.raises(ValueError, match="^step=.*; allowed: an integer, at least 1"):
+        with pytest.raises(
+            ValueError, match=r"^step must be an integer from 1 to 2\^63 - 1, got 0"
+        ):
             user.rounds_before_step(step)
     with pytest.raises(ValueError, match="rounds_before_step"):
         new(learner=EGS()).rounds_before_step()
@@ -404,7 +414,7 @@ def test_a_step_beyond_all_rounds_is_refused(step):
     user, count = new(ball([0.0] * 20), margin=0.5), lambda s: 40 * (16**s - 1) // 15
     assert count(15) < 2**63 <= count(16)
     assert user.rounds_before_step(15) == float(count(15))
-    with pytest.raises(ValueError, match=f"^step={step}; allowed: at most 15 here"):
+    with pytest.raises(ValueError, match=f"^step must be at most 15, .*, got {step}$"):
         user.rounds_before_step(step)
 
 

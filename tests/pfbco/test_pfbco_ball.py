@@ -130,7 +130,7 @@ def test_bad_settings_are_refused(make, name):
 
 
 def test_an_unknown_feedback_is_refused():
-    with pytest.raises(ValueError, match="wants='reward'; allowed: loss, gradient"):
+    with pytest.raises(ValueError, match="wants must be one of 'loss', 'gradient', got 'reward'"):
         BallLinear(2).respond(
             instance_of(BallLinear(2)), 0, torch.zeros(6, 2).double(), "reward", None
         )

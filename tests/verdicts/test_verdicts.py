@@ -266,13 +266,25 @@ def test_table_shows_what_was_not_run():
 @pytest.mark.parametrize(
     "call, words",
     [
-        (lambda: verdicts.judge("toy.C9", 1.0, profile="paper"), "toy.C9.*allowed.*toy.C"),
+        (
+            lambda: verdicts.judge("toy.C9", 1.0, profile="paper"),
+            "^id must be a claim declared .*, for example .*toy.C.*, got 'toy.C9'",
+        ),
         (lambda: verdicts.judge("nobody.C1", 1.0, profile="paper"), "nobody.C1"),
         (lambda: verdicts.judge("toy.C1", 1.0), "profile=None.*quick, paper"),
         (lambda: verdicts.judge("toy.C1", math.nan, profile="paper"), "no NaN"),
-        (lambda: verdicts.judge(3, 1, profile="paper"), "id=3; allowed: the id"),
-        (lambda: verdicts.judge("toy.C1", "x", profile="paper"), "allowed: numbers"),
-        (lambda: verdicts.judge("toy.C1", None, profile="paper"), "allowed: numbers"),
+        (
+            lambda: verdicts.judge(3, 1, profile="paper"),
+            "^id must be the id of a declared claim, .*, got 3",
+        ),
+        (
+            lambda: verdicts.judge("toy.C1", "x", profile="paper"),
+            "^toy.C1: statistic and interval must be numbers, got ",
+        ),
+        (
+            lambda: verdicts.judge("toy.C1", None, profile="paper"),
+            "^toy.C1: statistic and interval must be numbers, got ",
+        ),
         (lambda: verdicts.judge("toy.C1", 1.5, (2, 1), profile="paper"), "lower end first"),
         (lambda: verdicts.judge("toy.C1", interval(math.nan, 1), profile="paper"), "no NaN"),
         (lambda: verdicts.judge("toy.C5", interval(1, 2), profile="paper"), "stats.Test"),
