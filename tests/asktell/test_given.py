@@ -156,7 +156,7 @@ def test_a_bad_entry_of_points_is_named():
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 10, 100, 1000])
-@pytest.mark.filterwarnings("ignore:context comes in float32")
+@pytest.mark.filterwarnings("ignore:context has dtype float32")
 def test_arms_normalized_in_float32_are_taken(dim):
     rng = np.random.default_rng(dim)
     arms = rng.normal(size=(200, dim)).astype(np.float32)

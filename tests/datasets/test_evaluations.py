@@ -151,7 +151,7 @@ def test_a_flipped_byte_is_never_used(place, caplog):
             again.load()
             # A flip may leave the value unchanged, because 1e-5 may become 1E-5.
             assert again.entries() in ([], [known]), (i, flip)
-    assert "damaged lines are not used" in caplog.text
+    assert "damaged lines, which are ignored" in caplog.text
 
 
 @pytest.mark.parametrize("line", ["[]", "1", "null", "{}", '{"checksum": "0"}', "", "\x00"])
@@ -373,7 +373,7 @@ def test_a_short_write_is_an_error(place, monkeypatch):
         return Short()
 
     monkeypatch.setattr(evaluations, "open", short, raising=False)
-    with pytest.raises(OSError, match="no room"):
+    with pytest.raises(OSError, match="the disk is full, an evaluation was not stored"):
         at(file, 2)
 
 

@@ -895,9 +895,7 @@ def test_a_repeated_evaluation_without_noise_is_warned_of_once(tmp_path):
 
 def test_a_learner_that_searches_is_not_told_to_choose_itself():
     search = new(Space([Integer("n", 1, 2)]), LEARNERS["turbo"])
-    with pytest.warns(
-        UserWarning, match="same answer. If .* few points, fewer evaluations"
-    ) as said:
+    with pytest.warns(UserWarning, match="same value. If .* few points, fewer evaluations") as said:
         follow(search, 12, lambda x: float(x["n"]))
     assert len(said) == 1 and "policy" not in str(said[0].message)
 

@@ -112,7 +112,7 @@ def test_a_damaged_verdict_counts_as_not_run(tmp_path, content, caplog):
     assert row().verdict == "not run"
     # The damaged file is also read for its parent claim.
     said = {r.getMessage() for r in caplog.records}
-    assert said == {"toy.C1.json is damaged: counted as not run"}
+    assert said == {"toy.C1.json is damaged and is counted as not run"}
 
 
 @pytest.mark.parametrize(

@@ -124,8 +124,8 @@ def test_a_custom_run_is_told_what_is_other(root, capsys):
     "changed, message",
     [
         ({"profile": "huge"}, "profile must be one of 'quick', 'paper', got 'huge'"),
-        ({"horizon": "1e2"}, "horizon is '1e2', a str; expected int"),
-        ({"sizes": [1, 2.5]}, r"sizes\[1\] is 2.5, a float; expected int"),
+        ({"horizon": "1e2"}, "horizon must be of type int, got '1e2' of type str"),
+        ({"sizes": [1, 2.5]}, r"sizes\[1\] must be of type int, got 2.5 of type float"),
     ],
 )
 def test_what_no_notebook_takes_is_refused(root, changed, message):
