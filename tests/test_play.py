@@ -159,7 +159,9 @@ def test_probe_names_and_reductions_are_checked():
         ValueError, match="reduce must be one of 'last', 'sum', 'max', 'min', 'final', got 'mean'"
     ):
         Probe(lambda seen: seen.feedback, "mean")
-    with pytest.raises(ValueError, match="'regret' is taken"):
+    with pytest.raises(
+        ValueError, match="probes must not have the name 'regret', which is reserved"
+    ):
         play(Index(), Coins(), 5, 1, probes={"regret": lambda seen: seen.feedback})
 
 
@@ -239,7 +241,7 @@ def test_numpys_integers_are_whole_numbers():
     assert play(Index(), Coins(), np.int64(20), np.int32(2)).equal(play(Index(), Coins(), 20, 2))
     check_integer("x", np.int64(3))
     for value in (3.0, np.float64(3), np.bool_(True), True, "3", None, 2):
-        with pytest.raises(ValueError, match=r"x must be an integer from 3 to 2\^63 - 1, got 3.0"):
+        with pytest.raises(ValueError, match=r"^x must be an integer from 3 to 2\^63 - 1, got "):
             check_integer("x", value, least=3)
 
 

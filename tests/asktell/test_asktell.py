@@ -93,7 +93,7 @@ def test_a_file_of_another_size_is_refused(tmp_path):
     before = other.state
     with pytest.raises(
         ValueError,
-        match="path='/tmp/pytest-of-root/pytest-239/test_a_file_of_another_size_is0/s",
+        match=r"^path='.*' contains state.plays of shape \(1, 4\) .* of shape \[4, 4\], .* requires shape \(1, 3\)",
     ):
         other.restore(tmp_path / "state.npz")
     assert other.state is before and other.rounds == 0
@@ -269,7 +269,7 @@ def test_settings_of_more_trials_than_one_are_refused():
     one = AskTell(GLBOMD(Bernoulli(), norm_bound=3.0, scale=torch.tensor([0.5])), ARMS)
     assert one.ask() == AskTell(GLBOMD(Bernoulli(), norm_bound=3.0, scale=0.5), ARMS).ask()
     with pytest.raises(
-        ValueError, match="learner.scale must have 1 rows, one per trial of.*, got 2 rows"
+        ValueError, match="learner.scale must have one row per trial .*, which is 1, or .*, got 2$"
     ):
         AskTell(GLBOMD(Bernoulli(), norm_bound=3.0, scale=torch.tensor([0.5, 1.0])), ARMS)
 
@@ -376,7 +376,7 @@ def test_later_arms_are_arms_too():
     for context in (np.ones(4), ARMS[None], (torch.ones(4),)):
         with pytest.raises(
             ValueError,
-            match=r"context must be arms of shape K x d with at least.*, got shape \(4,\)",
+            match=r"context must be .*, got ",
         ):
             user.ask(context)
     assert user.ask() == 0

@@ -171,7 +171,5 @@ def test_a_device_beyond_those_here_is_refused():
         # A single trial is faster on the CPU.
         assert resolve_device("auto") == torch.device("cpu")
         for device in ("cuda:1", "cuda:x"):
-            with pytest.raises(
-                ValueError, match=f"^device must be 'cuda' or 'cuda:N' .*, got '{device}'"
-            ):
+            with pytest.raises(ValueError, match=f"^device must be .*'cuda:N' .*, got '{device}'$"):
                 resolve_device(device)

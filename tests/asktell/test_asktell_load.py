@@ -148,7 +148,7 @@ def test_what_is_another_learners_is_refused(tmp_path):
         load(Index)
     with pytest.raises(FileNotFoundError):
         AskTell.load(tmp_path / "none.npz", Index())
-    with pytest.raises(ValueError, match="path=None"):
+    with pytest.raises(ValueError, match="^path must be the name of a file or a Path, got None"):
         AskTell.load(None, Index())
 
 

@@ -152,7 +152,7 @@ def test_own_data_come_first_and_count_as_rounds():
     assert walk.state.total.tolist() == [[3.0, 3.0]]
     for actions, feedback, match in (
         ([], [], r"actions must be a list of at least one entry, got \[\]"),
-        (3, 1.0, "actions=3"),
+        (3, 1.0, "actions must be a list of at least one entry, got 3"),
         ([1, 2], [1.0], "feedback must have 2 entries, as many as action, got "),
     ):
         with pytest.raises(ValueError, match=match):

@@ -251,7 +251,8 @@ def test_a_trace_is_read_at_its_rounds():
         and thin.seconds.tolist() == [0.1, 0.4]
     )
     with pytest.raises(
-        ValueError, match=r"rounds must be recorded rounds, which are \[2, 5, 9\], got \[3\]"
+        ValueError,
+        match=r"^rounds must be recorded rounds, got \[3\]. The recorded rounds are \[2, 5, 9\]",
     ):
         trace.at(3)
 

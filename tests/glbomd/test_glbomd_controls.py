@@ -154,7 +154,7 @@ def test_covertype_controls():
 def test_ask_tell_refuses_rewards_outside_the_model(learner, bad):
     user = AskTell(learner, np.eye(3))
     user.tell(user.ask(), 1.0)
-    with pytest.raises(ValueError, match="reward must be"):
+    with pytest.raises(ValueError, match="^(reward|feedback) must be .*, got "):
         user.tell(user.ask(), bad)
     assert user.rounds == 1
 

@@ -213,12 +213,12 @@ def test_one_value_a_trial():
     for bad in (tensor(1.0, -1.0), tensor(1.0, math.nan), tensor(1.0, math.inf)):
         with pytest.raises(
             ValueError,
-            match=r"scale must be 0 or a positive number from 1e-30.*, got tensor\(\[ 1., -1.\],",
+            match=r"^scale must be 0 or a positive number from 1e-30 .*, got tensor\(\[",
         ):
             rules.check_nonnegative("scale", bad, by_trial=True)
     with pytest.raises(
         ValueError,
-        match=r"scale must be 0 or a positive number from 1e-30.*, got tensor\(\[ 1., -1.\],",
+        match=r"^scale must be 0 or a positive number from 1e-30 .*, got tensor\(\[",
     ):
         rules.check_nonnegative("scale", tensor(0.0, 1.0))
 
@@ -229,7 +229,7 @@ def test_link_and_horizon():
     for bad in ("exponential", None, Bernoulli):
         with pytest.raises(
             ValueError,
-            match="link must be an instance of Bernoulli or Binomial.*, got 'exponential'",
+            match="^link must be an instance of one of Bernoulli, .*real line.*, got 'exponential'",
         ):
             known_link(bad)
     learner = GLMUCB(Bernoulli(), 1.0)
