@@ -138,7 +138,7 @@ def chebyshev_ball(C: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, float]:
         raise ValueError("C, d must describe a bounded polytope, got an unbounded one")
     if found.status != 0 or found.x[-1] <= NARROWEST:
         raise ValueError(
-            f"C, d must describe a polytope whose largest inscribed ball has a radius above {NARROWEST:g}, got {max(found.x[-1], 0.0) if found.status == 0 else 0:g}"
+            f"C, d must describe a polytope whose largest inscribed ball has a radius above {NARROWEST:g}, got {max(0.0, found.x[-1]) if found.status == 0 else 0:g}"
         )
     return found.x[:-1], float(found.x[-1])
 

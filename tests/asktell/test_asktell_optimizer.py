@@ -97,7 +97,7 @@ def test_a_batch_of_points_is_rows():
     [
         ([], [], r"action must be a list of at least one entry, got \[\]"),
         ([1, 2], [1.0], r"feedback must have 2 entries, as many as action, got \[1.0\]"),
-        ([1, 2], 1.0, "feedback must have 2 entries, as many as action, got "),
+        ([1, 2], 1.0, "feedback must have 2 entries, as many as actions?, got "),
         ([1, 9], [1.0, 1.0], r"^action\[1\] must be an index from 0 to 3, got 9"),
         ([1, 2], [1.0, np.nan], r"^feedback\[1\] must be finite, got nan$"),
         ([1, 2], [None, 1.0], r"^feedback\[0\] must be one real number, got None$"),
@@ -153,11 +153,13 @@ def test_own_data_come_first_and_count_as_rounds():
     for actions, feedback, match in (
         ([], [], r"actions must be a list of at least one entry, got \[\]"),
         (3, 1.0, "actions must be a list of at least one entry, got 3"),
-        ([1, 2], [1.0], "feedback must have 2 entries, as many as action, got "),
+        ([1, 2], [1.0], "feedback must have 2 entries, as many as actions?, got "),
     ):
         with pytest.raises(ValueError, match=match):
             user.observe(actions, feedback)
-    with pytest.raises(ValueError, match="(?s)actions=.*own actions only"):
+    with pytest.raises(
+        ValueError, match="(?s)^actions must be the ones that .* actions that it chose itself, got "
+    ):
         Optimizer(Walk(own_actions=False), BOX).observe(np.ones((2, 2)), [1.0, 2.0])
 
 
@@ -535,6 +537,6 @@ def test_a_damaged_file_is_read_equal_or_refused_and_changes_nothing(tmp_path):
 @pytest.mark.parametrize("many", [{0: 1.0, 1: 2.0}, {1.0, 2.0}, b"ab", "ab"])
 def test_what_has_no_order_or_is_text_is_no_batch(many):
     user = Optimizer(Index(), ARMS)
-    with pytest.raises(ValueError, match="feedback must have 2 entries, as many as action, got "):
+    with pytest.raises(ValueError, match="feedback must have 2 entries, as many as actions?, got "):
         user.tell([0, 1], many)
     assert user.rounds == 0

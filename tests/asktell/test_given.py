@@ -88,7 +88,7 @@ def test_an_index_may_come_as_a_float_from_a_table():
     assert repr(user.state) == repr(other.state)
     for bad in (2.5, np.nan, np.inf, -1.0, 4.0):
         with pytest.raises(
-            ValueError, match="^action must be the index of an arm, which is an integer, got 2.5"
+            ValueError, match="^action must be the index of an arm, which is an integer, got "
         ):
             user.tell(bad, 1.0)
 
@@ -190,7 +190,7 @@ def test_rules_without_features_take_arms_of_any_norm():
         user.tell(user.ask(), 1)
         with pytest.raises(ValueError, match="reward must be a number from 0 to 1, got 2.0"):
             user.tell(0, 2.0)
-        with pytest.raises(ValueError, match="action="):
+        with pytest.raises(ValueError, match="^action must be an index from 0 to 3, got 4"):
             user.tell(4, 1)
 
 

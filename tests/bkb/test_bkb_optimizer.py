@@ -265,13 +265,13 @@ def test_bad_arguments():
             ValueError, match=r"batch must be an integer from 1 to 2\^63 - 1, got 0"
         ):
             user.ask(batch=batch)
-    with pytest.raises(ValueError, match="rounds=0"):
+    with pytest.raises(ValueError, match="^rounds must be at least 1, got 0"):
         user.best()
     with pytest.raises(ValueError, match="points"):
         user.posterior(np.zeros((3, 2)))
-    with pytest.raises(ValueError, match="points="):
+    with pytest.raises(ValueError, match="^points must .*, got "):
         user.posterior(np.full((3, 1), np.nan))
-    with pytest.raises(ValueError, match="learner="):
+    with pytest.raises(ValueError, match="^learner must .*, got "):
         Optimizer(LinearGPUCB(RADIUS), ARMS)
     with pytest.warns(UserWarning, match="float32"):
         Optimizer(BKB(KERNEL, RADIUS), ARMS.astype(np.float32))
@@ -391,7 +391,7 @@ def test_what_else_is_refused():
     for call, match in (
         (lambda: user.tell([], []), r"action must be a list of at least one entry, got \[\]"),
         (lambda: user.posterior(np.zeros((0, 1))), "points"),
-        (lambda: user.tell(True, 1.0), "action=True"),
+        (lambda: user.tell(True, 1.0), "^action must be the index of an arm, .*, got True"),
     ):
         with pytest.raises(ValueError, match=match):
             call()
@@ -404,7 +404,7 @@ def test_what_else_is_refused():
         with pytest.raises(ValueError, match=f"^{next(iter(bad))} must .*, got "):
             Confidence(**{"noise": 0.1, "norm_bound": 1.0} | bad)
     for learner in (BKB, LazyBKB, ContextualBKB):
-        with pytest.raises(ValueError, match="qbar="):
+        with pytest.raises(ValueError, match="^qbar must .*, got "):
             learner(KERNEL, RADIUS, torch.tensor([1.0, 2.0]))
 
 

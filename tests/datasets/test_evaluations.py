@@ -198,7 +198,7 @@ def test_too_little_memory_says_nothing_about_parameters(place):
 def test_parameters_that_json_does_not_know_are_refused(place):
     with pytest.raises(ValueError, match="1j.*JSON"):
         at(counted(place)[0], 1j)
-    with pytest.raises(ValueError, match="parameters=\\[1\\]"):
+    with pytest.raises(ValueError, match=r"^parameters must be a dictionary .*, got \[1\]"):
         evaluate([(counted(place)[0], [1])])
     with pytest.raises(ValueError, match="JSON"):
         at(counted(place)[0], math.nan)
@@ -340,7 +340,7 @@ def test_a_function_that_changes_its_parameters_changes_no_entry():
 
 @pytest.mark.parametrize("about", [{"s": (1, 2)}, {1: "a"}, {"x": math.nan}])
 def test_what_json_does_not_give_back_is_refused_before_anything_is_evaluated(about):
-    with pytest.raises(ValueError, match="about="):
+    with pytest.raises(ValueError, match="^about must .*, got "):
         Evaluations(changes, "f", about)
 
 

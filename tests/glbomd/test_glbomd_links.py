@@ -234,7 +234,9 @@ def test_link_and_horizon():
             known_link(bad)
     learner = GLMUCB(Bernoulli(), 1.0)
     learner.check_horizon(10)
-    with pytest.raises(ValueError, match="horizon=None; GLMUCB"):
+    with pytest.raises(
+        ValueError, match="^horizon must be .*, because GLMUCB requires .*, got None"
+    ):
         learner.check_horizon(None)
 
 

@@ -389,8 +389,14 @@ def test_literal_needs_two_rounds_of_phase_two(horizon):
             "model must be a model with the attributes.*, got ",
         ),
         (lambda: practical(3, trust=0.2), "trust must be None or a TrustRegion, got 0.2"),
-        (lambda: TrustRegion(first=0.01), "first=0.01"),
-        (lambda: TrustRegion(most=0.1), "most=0.1"),
+        (
+            lambda: TrustRegion(first=0.01),
+            "^least, first, most must be in increasing order, got .*first=0.01",
+        ),
+        (
+            lambda: TrustRegion(most=0.1),
+            "^least, first, most must be in increasing order, got .*most=0.1",
+        ),
         (lambda: TrustRegion(failures=0), "failures must be an integer from 1 to 16777216, got 0"),
         (
             lambda: dataclasses.replace(practical(3), scaling="first"),
@@ -420,5 +426,5 @@ def test_answers_that_are_no_numbers_are_refused(answer):
         practical(3).validate(box, x, torch.tensor([answer], dtype=F64))
     with pytest.raises(ValueError, match=r"action\[0, 1\]"):
         practical(3).validate(box, torch.tensor([[0.0, 1.5]], dtype=F64), None)
-    with pytest.raises(ValueError, match="bounds="):
+    with pytest.raises(ValueError, match="^bounds must .*, got "):
         practical(3).validate(([-1.0], [1.0]), None, None)

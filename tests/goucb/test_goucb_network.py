@@ -160,5 +160,5 @@ def test_bad_fields_are_refused():
         ValueError, match="function must be a function that returns a tensor of one"
     ):
         FunctionModel(None, 3)
-    with pytest.raises(ValueError, match="count=0"):
+    with pytest.raises(ValueError, match="^count must be an integer from 1 to .*, got 0"):
         FunctionModel(network, 0)

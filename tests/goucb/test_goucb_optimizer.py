@@ -966,9 +966,9 @@ def test_tables_and_their_rows_are_points():
     gap = new()
     gap.observe(frame, pandas.DataFrame({"loss": answers})["loss"])
     assert [entry.y is None for entry in gap.log] == [False, False, True, False, False]
-    with pytest.raises(ValueError, match="depth=2.5"):
+    with pytest.raises(ValueError, match="depth must be an integer from 1 to 6, got 2.5"):
         gap.tell(frame.iloc[0].to_dict() | {"depth": 2.5}, 1.0)
-    with pytest.raises(ValueError, match="x=.*a dict of values of rate"):
+    with pytest.raises(ValueError, match="^x must be a dict with the keys 'rate', .*, got "):
         gap.observe(frame.assign(loss=answers), answers)
 
 

@@ -503,7 +503,7 @@ def test_landscape_and_reference_refuse():
     for name, value in (("mu", 0.0), ("tau", -1.0), ("gamma", 2.0), ("wave", -1.0)):
         with pytest.raises(ValueError, match=f"^{name} must .*, got "):
             Landscape(**{name: value})
-    with pytest.raises(ValueError, match="name='C'"):
+    with pytest.raises(ValueError, match="^name must be one of 'A', 'B', got 'C'"):
         Reference(name="C")
 
 

@@ -280,7 +280,7 @@ def test_a_base_that_learns_of_its_own_actions_only():
     for base in (Own(), Doubling(Own())):
         with pytest.raises(
             ValueError,
-            match=r"base must be a learner that can learn from.*, got Own\(bonus=1.0, nap=0.0\)",
+            match="^base must be a learner that can learn from actions of other learners, got ",
         ):
             Scripted(base, LISTED, 4)
     with pytest.raises(ValueError, match="own actions only"):
@@ -484,5 +484,5 @@ def test_a_wrapper_is_described_by_all_its_fields(wrap):
 @every_wrapper
 @pytest.mark.parametrize("base", [None, 3, Index, "PF", Coins()], ids=lambda x: type(x).__name__)
 def test_a_base_is_a_learner(wrap, base):
-    with pytest.raises(ValueError, match="base must be a learner with the method update, got $"):
+    with pytest.raises(ValueError, match="base must be a learner with the method update, got "):
         wrap(base)

@@ -74,7 +74,9 @@ def test_points_are_checked():
         ValueError, match=r"action\[0, 1\] must be a number from 0.0 to 2.0, got 2.1"
     ):
         check_bounds(box, torch.tensor([[1.0, 2.1]], dtype=F64))
-    with pytest.raises(ValueError, match=r"action\[0, 0\]=nan"):
+    with pytest.raises(
+        ValueError, match=r"action\[0, 0\] must be a number from 0.0 to 1.0, got nan"
+    ):
         check_bounds(box, torch.tensor([[math.nan, 1.0]], dtype=F64))
     with pytest.raises(ValueError, match=r"action.shape must be R x 2, got \(1, 3\)"):
         check_bounds(box, torch.zeros(1, 3, dtype=F64))

@@ -286,7 +286,7 @@ def test_sizes_out_of_range_are_refused(name):
             }[name](bad)
     if name in ("nuclear", "trace"):
         for k in (0.0, -1.0, math.nan, math.inf):
-            with pytest.raises(ValueError, match="k="):
+            with pytest.raises(ValueError, match="^k must be a positive number .*, got "):
                 type(SETS[name]).of(3, k)
 
 
@@ -871,7 +871,7 @@ def test_what_points_of_a_set_exceed_is_refused(told, match):
             np.zeros(3),
             0.5,
             RuntimeError,
-            "lmo must return points of a set with a support function from 1 to",
+            "lmo must return points of a set with a support function from ",
         ),
         # The ball is not inside: the largest has radius 0.577.
         (
@@ -879,14 +879,14 @@ def test_what_points_of_a_set_exceed_is_refused(told, match):
             np.zeros(3),
             0.7,
             RuntimeError,
-            "lmo must return points of a set with a support function from 1 to",
+            "lmo must return points of a set with a support function from ",
         ),
         (
             l1_oracle,
             [0.9, 0.9, 0.9],
             0.1,
             RuntimeError,
-            "lmo must return points of a set with a support function from 1 to",
+            "lmo must return points of a set with a support function from ",
         ),
         (lambda c: c * np.nan, np.zeros(3), 0.5, RuntimeError, "3 finite numbers"),
         (
@@ -948,7 +948,7 @@ def test_the_probe_passes_over_an_oracle_that_is_not_the_sets_own():
         if p == 2:
             with pytest.raises(
                 RuntimeError,
-                match="lmo must return points of a set with a support function from 1 to",
+                match="lmo must return points of a set with a support function from ",
             ):
                 check_oracle(lying)
         else:
@@ -960,10 +960,10 @@ def test_every_set_passes_the_probe_and_one_that_is_too_large_or_small_does_not(
     cset = SETS[name]
     check_oracle(cset)
     with pytest.raises(
-        RuntimeError, match="lmo must return points of a set with a support function from 1 to"
+        RuntimeError, match="lmo must return points of a set with a support function from "
     ):
         check_oracle(cset._replace(R=cset.R * 0.3))
     with pytest.raises(
-        RuntimeError, match="lmo must return points of a set with a support function from 1 to"
+        RuntimeError, match="lmo must return points of a set with a support function from "
     ):
         check_oracle(cset._replace(r=1e3))

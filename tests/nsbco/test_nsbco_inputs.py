@@ -368,7 +368,7 @@ def test_presets_refuse_other_bases_and_ratios():
     for make in (practical, printed, malg, lambda base: single_scale(0.3, base)):
         for base in (EGS(), None, GradientAscent, Index()):
             with pytest.raises(
-                ValueError, match=r"base must be a GradientAscent, because the tests.*, got EGS\(\)"
+                ValueError, match="^base must be a GradientAscent, because the tests .*, got "
             ):
                 make(base)
     for c in (0.0, -1.0, math.nan, "x", None, tensor(1.0, 0.0)):
@@ -385,11 +385,13 @@ def test_calibration_takes_residuals_of_any_answers_of_one_trial():
     ):
         calibrate(task(), [2.1], 8, trials=2)
     for base in (0, EGS(), GradientAscent):
-        with pytest.raises(ValueError, match="base="):
+        with pytest.raises(ValueError, match="^base must .*, got "):
             calibrate(task(), [0.1], 8, base, trials=2)
-        with pytest.raises(ValueError, match="base="):
+        with pytest.raises(ValueError, match="^base must .*, got "):
             Calibration(1.0, 0.5, 1.5, np.zeros(1)).learner(base)
-    with pytest.raises(ValueError, match="task.margin=.*one trial"):
+    with pytest.raises(
+        ValueError, match="^task.margin must be a tensor with one row, .* one trial, got "
+    ):
         calibrate(task(margin=(0.5, 0.4)), [0.1], 8, trials=2)
 
 
@@ -468,5 +470,5 @@ def test_prices_that_do_not_change_are_refused(monkeypatch):
     ):
         problem.path.begin([2, 3], 8, 1, 0.5, None)
     for days in (0, 1, 4, 2.0, "x", True):
-        with pytest.raises(ValueError, match="days="):
+        with pytest.raises(ValueError, match="^days must be an integer from 2 to .*, got "):
             prices.pricing("google", days).part([0], 64)

@@ -415,7 +415,7 @@ def test_exploration_may_be_wider_with_a_horizon():
     ):
         with pytest.raises(
             ValueError,
-            match="^c must be so small that alpha is at most 1, .*, got c=2.01 with alpha = ",
+            match="^c must be so small that alpha is at most 1, .*, got c=2.* with alpha = ",
         ):
             Optimizer(Ball.of(2), c=c, **settings)
 
@@ -556,7 +556,7 @@ def test_a_set_is_known_again_on_another_machine(tmp_path):
 
 def test_another_set_is_named_and_what_agrees_is_not(tmp_path):
     Optimizer(TRIANGLE).save(tmp_path / "state.npz")
-    with pytest.raises(ValueError, match="set=") as error:
+    with pytest.raises(ValueError, match="^path must .* with .*set=.*, got ") as error:
         Optimizer(Ball.of(2), c=0.5).restore(tmp_path / "state.npz")
     said = str(error.value)
     assert (
@@ -697,7 +697,9 @@ def test_a_loss_told_instead_is_that_loss():
 
 
 def test_points_of_ones_own_are_refused():
-    with pytest.raises(ValueError, match="(?s)actions=.*own actions only"):
+    with pytest.raises(
+        ValueError, match="(?s)^actions must be the ones that .* actions that it chose itself, got "
+    ):
         Optimizer(TRIANGLE).observe(np.zeros((2, 2)), [1.0, 2.0])
 
 

@@ -271,8 +271,14 @@ def test_table_shows_what_was_not_run():
             "^id must be a claim declared .*, for example .*toy.C.*, got 'toy.C9'",
         ),
         (lambda: verdicts.judge("nobody.C1", 1.0, profile="paper"), "nobody.C1"),
-        (lambda: verdicts.judge("toy.C1", 1.0), "profile=None.*quick, paper"),
-        (lambda: verdicts.judge("toy.C1", math.nan, profile="paper"), "no NaN"),
+        (
+            lambda: verdicts.judge("toy.C1", 1.0),
+            "^profile must be one of .*'quick', 'paper'.*, got None",
+        ),
+        (
+            lambda: verdicts.judge("toy.C1", math.nan, profile="paper"),
+            "^toy.C1: statistic and interval must not be NaN, got ",
+        ),
         (
             lambda: verdicts.judge(3, 1, profile="paper"),
             "^id must be the id of a declared claim, .*, got 3",
@@ -286,11 +292,20 @@ def test_table_shows_what_was_not_run():
             "^toy.C1: statistic and interval must be numbers, got ",
         ),
         (lambda: verdicts.judge("toy.C1", 1.5, (2, 1), profile="paper"), "lower end first"),
-        (lambda: verdicts.judge("toy.C1", interval(math.nan, 1), profile="paper"), "no NaN"),
+        (
+            lambda: verdicts.judge("toy.C1", interval(math.nan, 1), profile="paper"),
+            "^toy.C1: statistic and interval must not be NaN, got ",
+        ),
         (lambda: verdicts.judge("toy.C5", interval(1, 2), profile="paper"), "stats.Test"),
         (lambda: verdicts.judge("toy.C2", interval(1, 2), profile="paper"), "combine_parts"),
-        (lambda: verdicts.combine_parts("toy.C1", "paper"), "no parts"),
-        (lambda: Claim("toy.C1", "", "", "", "over", 1), "side='over'.*above"),
+        (
+            lambda: verdicts.combine_parts("toy.C1", "paper"),
+            "^id must be a claim with parts, got .toy.C1",
+        ),
+        (
+            lambda: Claim("toy.C1", "", "", "", "over", 1),
+            "^toy.C1: side must be one of .*'above'.*, got 'over'",
+        ),
         (lambda: Claim("toy.C1", "", "", "", "within", 1), "a pair"),
         (lambda: Claim("toy.C1", "", "", "", "above", 0, parts=("toy.C2",)), "parts"),
     ],

@@ -167,7 +167,7 @@ def test_an_edited_cell_is_custom_until_git_has_it(repository):
         == "paper"
     )
     assert declared.output_place("toy_1", "quick") == "custom"
-    with pytest.raises(ValueError, match="toy_1: horizon 60, declared 30; `git add` the notebook"):
+    with pytest.raises(ValueError, match="toy_1: horizon 60, declared 30. `git add` the notebook"):
         canonical.commit("toy_1")
     git(repository, "add", "notebooks")
     assert declared.resolve_profile("toy_1", names(horizon=60)) == "quick"
