@@ -88,7 +88,8 @@ def test_an_index_may_come_as_a_float_from_a_table():
     assert repr(user.state) == repr(other.state)
     for bad in (2.5, np.nan, np.inf, -1.0, 4.0):
         with pytest.raises(
-            ValueError, match="^action must be the index of an arm, which is an integer, got "
+            ValueError,
+            match="^action must be (the index of an arm, which is an integer|an index from 0 to 3), got ",
         ):
             user.tell(bad, 1.0)
 
@@ -188,7 +189,9 @@ def test_rules_without_features_take_arms_of_any_norm():
     for learner in (glbomd.UCB1(), glbomd.BetaThompson()):
         user = AskTell(learner, 100 * ARMS)
         user.tell(user.ask(), 1)
-        with pytest.raises(ValueError, match="reward must be a number from 0 to 1, got 2.0"):
+        with pytest.raises(
+            ValueError, match="^reward must be (0 or 1|a number from 0 to 1).*, got 2.0"
+        ):
             user.tell(0, 2.0)
         with pytest.raises(ValueError, match="^action must be an index from 0 to 3, got 4"):
             user.tell(4, 1)

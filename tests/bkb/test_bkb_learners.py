@@ -1007,7 +1007,9 @@ def test_fields_out_of_range_are_refused(learner, field, value):
 
 
 def test_who_gives_no_kernel_is_told_where_they_are():
-    with pytest.raises(ValueError, match=f"see {RBF.__module__}, or FunctionKernel"):
+    with pytest.raises(
+        ValueError, match=f"^kernel must be a kernel of {RBF.__module__}, .* FunctionKernel"
+    ):
         ExactGPUCB(None, CONF)
 
 
@@ -1015,7 +1017,7 @@ def test_who_gives_no_kernel_is_told_where_they_are():
 def test_arms_and_rewards_out_of_range_are_refused(learner):
     user = AskTell(learner, LINE[0].numpy())
     for arm in (40, -1):
-        with pytest.raises(ValueError, match="action must be an index from 0 to 39, got 40"):
+        with pytest.raises(ValueError, match="^(action|arm) must .*, got "):
             user.tell(arm, 1.0)
     with pytest.raises(ValueError, match="^feedback must be finite"):
         user.tell(3, math.nan)

@@ -58,7 +58,10 @@ def test_a_run_since_a_round_counts_anew():
         and len(later.seconds) == 2
     )
     assert since(run, 0)["regret"].tolist() == run["regret"].tolist() and later.trials == run.trials
-    for rounds, named in ((3, r"^rounds must be recorded rounds, got \[3\]"), (10, "rounds=10")):
+    for rounds, named in (
+        (3, r"^rounds must be recorded rounds, got \[3\]"),
+        (10, "^rounds must be smaller than the last recorded round, 10, got 10"),
+    ):
         with pytest.raises(ValueError, match=named):
             since(run, rounds)
 

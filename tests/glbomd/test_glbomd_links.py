@@ -229,7 +229,7 @@ def test_link_and_horizon():
     for bad in ("exponential", None, Bernoulli):
         with pytest.raises(
             ValueError,
-            match="^link must be an instance of one of Bernoulli, .*real line.*, got 'exponential'",
+            match="^link must be an instance of one of Bernoulli, .*real line.*, got ",
         ):
             known_link(bad)
     learner = GLMUCB(Bernoulli(), 1.0)

@@ -102,7 +102,7 @@ def test_truth_stays_in_the_confidence_sets():
 
 def test_refusals_and_caution():
     with pytest.raises(
-        ValueError, match=r"link must be an instance of Bernoulli, which are.*, got Poisson\(\)"
+        ValueError, match=r"^link must be an instance of Bernoulli .*, got Poisson\(\)"
     ):
         OFULMLogB(2.0, link=Poisson())
     with pytest.raises(ValueError, match="^ridge must be one of 'theory', 'dim', got 'sharp'"):

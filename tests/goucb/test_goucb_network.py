@@ -154,7 +154,10 @@ def test_a_function_that_gives_no_number_is_refused(function):
 def test_bad_fields_are_refused():
     with pytest.raises(ValueError, match="hidden must be an integer from 1 to 16777216, got 0"):
         TwoLayerNet(0)
-    with pytest.raises(ValueError, match="module goes inside"):
+    with pytest.raises(
+        ValueError,
+        match="^function must be a function .*, which may call a module by torch.func.functional_call, got ",
+    ):
         FunctionModel(torch.nn.Linear(2, 1), 3)
     with pytest.raises(
         ValueError, match="function must be a function that returns a tensor of one"

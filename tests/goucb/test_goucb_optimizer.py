@@ -968,7 +968,9 @@ def test_tables_and_their_rows_are_points():
     assert [entry.y is None for entry in gap.log] == [False, False, True, False, False]
     with pytest.raises(ValueError, match="depth must be an integer from 1 to 6, got 2.5"):
         gap.tell(frame.iloc[0].to_dict() | {"depth": 2.5}, 1.0)
-    with pytest.raises(ValueError, match="^x must be a dict with the keys 'rate', .*, got "):
+    with pytest.raises(
+        ValueError, match=r"^(points\[0\]: )?x must be a dict with the keys 'rate', .*, got "
+    ):
         gap.observe(frame.assign(loss=answers), answers)
 
 

@@ -283,7 +283,7 @@ def test_a_base_that_learns_of_its_own_actions_only():
             match="^base must be a learner that can learn from actions of other learners, got ",
         ):
             Scripted(base, LISTED, 4)
-    with pytest.raises(ValueError, match="own actions only"):
+    with pytest.raises(ValueError, match="learns only from actions that it chose itself, got "):
         AskTell(Doubling(Own()), np.eye(4)).tell(3, 1.0)
 
 
@@ -355,7 +355,9 @@ def test_every_wrapper_is_tested_here():
 def test_every_tag_is_the_bases(wrap, name):
     base = type("Base", (Index,), {"tags": Tags(**{name: OTHERS[name]})})()
     if wrap is WRAPPERS[Scripted] and name == "own_actions":
-        pytest.skip("Scripted refuses a base that learns of its own actions only")
+        pytest.skip(
+            "Scripted refuses a base that learns of its learns only from actions that it chose itself, got "
+        )
     expected = ("base.total",) if name == "derived" else OTHERS[name]
     assert wrap(base).tags == Tags(**{name: expected})
     assert wrap(Index()).tags == Tags()

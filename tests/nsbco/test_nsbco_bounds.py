@@ -182,10 +182,13 @@ def test_rewards_that_fall_behind_break_property_2():
 def test_series_must_be_of_every_round():
     y = np.zeros((3, 10))
     with pytest.raises(
-        ValueError, match=r"y must have shape R x T, as rbar of shape \(3, 10\), got shape \(3, 9\)"
+        ValueError,
+        match=r"^rbar, .* must have one shape R x T, .*, got \(3, 10\) for rbar and \(3, 9\) for y$",
     ):
         weakly.closeness(y, y[:, 1:], 0.0, practical())
-    with pytest.raises(ValueError, match=r"rbar: shape \(10,\)"):
+    with pytest.raises(
+        ValueError, match=r"^rbar.* must have one shape R x T, .*, got \(10,\) for rbar"
+    ):
         ascent.optimistic_value(y[0], None)
     with pytest.raises(
         ValueError, match=r"^drift must be a number, 9 numbers, .*, got shape \(1, 10\)"

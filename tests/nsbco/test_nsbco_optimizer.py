@@ -143,7 +143,9 @@ def test_a_file_goes_on_where_it_was(tmp_path):
 def test_answers_out_of_range_are_refused_and_the_next_is_taken(y):
     user = follow(new(), objective(np.array([1.5, 1.2])), 5)
     asked, state = user.ask(), user.state
-    with pytest.raises(ValueError, match=r"^y must be in y_range=\(-1, 1\), got "):
+    with pytest.raises(
+        ValueError, match=r"^y must be (in y_range=\(-1, 1\)|one real number), got "
+    ):
         user.tell(y)
     assert user.rounds == 5 and user.state is state and (user.ask() == asked).all()
     user.tell(np.float64(0.25))
@@ -238,7 +240,7 @@ def priced(best, rounds=1500, **more):
 
 
 def at_the_edge(caught):
-    return [w for w in caught if "stays at the edge" in str(w.message)]
+    return [w for w in caught if "center was at the edge of its set" in str(w.message)]
 
 
 @pytest.mark.parametrize("policy", ["glr", "track", "discounted"])
@@ -401,9 +403,7 @@ def test_rounds_before_a_step_in_twenty_dimensions():
     assert new(ball([0.0] * 20), policy="track").rounds_before_step() == 40
     assert new(ball([0.0] * 20), learner=SPSA()).rounds_before_step(3) == 6
     for step in (0, 1.5, "1", 1 << 63, 1 << 60):
-        with pytest.raises(
-            ValueError, match=r"^step must be an integer from 1 to 2\^63 - 1, got 0"
-        ):
+        with pytest.raises(ValueError, match=r"^step must be an integer from 1 to 2\^63 - 1, got "):
             user.rounds_before_step(step)
     with pytest.raises(ValueError, match="rounds_before_step"):
         new(learner=EGS()).rounds_before_step()

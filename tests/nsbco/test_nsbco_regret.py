@@ -172,7 +172,8 @@ def test_each_path_of_a_batch_keeps_to_the_values_it_declares():
     batches = [MixedPaths(each, (1, 1)) for each in ((Lowered(), Level()), (Level(), Lowered()))]
     for path in (Lowered(), *batches):
         with pytest.raises(
-            ValueError, match=r"path must be a path with values b_t from 0.5 to.*, got Lowered\(\)"
+            ValueError,
+            match=r"^path must be a path with values b_t from 0.5 to 0.5, its limits, not from 0.45 .*, got .*Lowered",
         ):
             play(learner(), QuadraticDrift(path), 8, 2)
 

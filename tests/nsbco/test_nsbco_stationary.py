@@ -107,7 +107,9 @@ def test_told_the_truth_nothing_changes():
         ValueError, match=r"concavity must be a positive number from 1e-30 to 1e\+30, got 0.0"
     ):
         Told(concavity=0.0)
-    with pytest.raises(ValueError, match="gamma"):
+    with pytest.raises(
+        ValueError, match="^concavity / smoothness must be above 0 and below 1, got 1"
+    ):
         play(Told(smoothness=1.0), problem, 4, 1)
 
 

@@ -838,7 +838,10 @@ def test_bounds_are_numbers_above_zero(learner, bad):
 @pytest.mark.parametrize("learner", BEGUN, ids=lambda x: type(x).__name__)
 def test_horizons_are_whole_and_known(learner):
     for bad in (None, 0, -3, 2.5):
-        with pytest.raises(ValueError, match="horizon must be at least 1 round for"):
+        with pytest.raises(
+            ValueError,
+            match="^horizon must be (at least 1 round for|an integer from 1 to) .*, got ",
+        ):
             begin(learner, task(Ball.of(2)), bad)
     begin(Doubling(learner), task(Ball.of(2)), None)
 
@@ -877,7 +880,7 @@ def test_a_set_without_a_projection_is_for_learners_without():
     ):
         with pytest.raises(
             ValueError,
-            match="cset must be a set with a projection, because FKM requires it, got OracleSet",
+            match="^cset must be a set with a projection, because .* requires it, got OracleSet",
         ):
             begin(learner, task(l1_ball(3)))
 

@@ -127,7 +127,7 @@ def test_learners_of_other_trials_are_not_compared():
         ):
             with pytest.raises(
                 ValueError,
-                match=r"trials must be the same in both traces, because.*, got \[1, 2, 3, 4, 5, 6, 7,",
+                match=r"^trials must be the same in both traces, .*, got \[",
             ):
                 compare()
     with pytest.raises(ValueError, match="12 and 11"):

@@ -31,8 +31,9 @@ def series(**named: Any) -> list[np.ndarray]:
     first, arrays = next(iter(named)), [np.asarray(x, float) for x in named.values()]
     for name, x in zip(named, arrays):
         if x.ndim != 2 or x.shape != arrays[0].shape:
-            requirement = f"shape R x T, as {first} of shape {arrays[0].shape}"
-            raise ValueError(f"{name} must have {requirement}, got shape {x.shape}")
+            raise ValueError(
+                f"{', '.join(named)} must have one shape R x T, with every round of every trial, got {arrays[0].shape} for {first} and {x.shape} for {name}"
+            )
     return arrays
 
 
