@@ -338,7 +338,7 @@ def test_a_paper_measured_alone_is_renewed_among_the_others(monkeypatch):
 def test_an_unknown_name_ends_the_call(capsys):
     with pytest.raises(SystemExit) as end:
         bench.main(["--only", "nobody"])
-    assert end.value.code == 2 and "only='nobody'" in capsys.readouterr().err
+    assert end.value.code == 2 and "got 'nobody'" in capsys.readouterr().err
 
 
 def test_a_failed_measurement_ends_the_call_and_writes_nothing(monkeypatch, tmp_path):

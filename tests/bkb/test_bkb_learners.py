@@ -1024,7 +1024,7 @@ def test_arms_and_rewards_out_of_range_are_refused(learner):
     with pytest.raises(ValueError, match="^reward must .*, got "):
         learner.validate(LINE, torch.tensor([3]), torch.tensor([math.inf]))
     for shape in ((4,), (0, 1), (3, 0)):
-        with pytest.raises(ValueError, match="arms: "):
+        with pytest.raises(ValueError, match="^(context|arms) must be .*, got "):
             AskTell(learner, np.ones(shape))
 
 

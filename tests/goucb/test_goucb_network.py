@@ -145,9 +145,7 @@ def test_a_function_without_derivative_is_a_type_error(function):
 
 @pytest.mark.parametrize("function", [lambda w, x: w * x[0], lambda w, x: 1.0])
 def test_a_function_that_gives_no_number_is_refused(function):
-    with pytest.raises(
-        ValueError, match="function must be a function that returns a tensor of one"
-    ):
+    with pytest.raises(ValueError, match="^function must be a function .*, got "):
         FunctionModel(function, 3).parameters(2)
 
 
@@ -159,9 +157,7 @@ def test_bad_fields_are_refused():
         match="^function must be a function .*, which may call a module by torch.func.functional_call, got ",
     ):
         FunctionModel(torch.nn.Linear(2, 1), 3)
-    with pytest.raises(
-        ValueError, match="function must be a function that returns a tensor of one"
-    ):
+    with pytest.raises(ValueError, match="^function must be a function .*, got "):
         FunctionModel(None, 3)
     with pytest.raises(ValueError, match="^count must be an integer from 1 to .*, got 0"):
         FunctionModel(network, 0)

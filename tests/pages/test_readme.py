@@ -47,7 +47,7 @@ def test_learners_are_those_that_packages_have(monkeypatch):
     for paper in papers():
         assert f"`{paper}." in readme.learners_block()
     monkeypatch.setattr("paperlib.linear.CHOICES", [("noise", ["Oracle"], "it knows")])
-    with pytest.raises(ValueError, match="CHOICES names 'Oracle'"):
+    with pytest.raises(ValueError, match="CHOICES must contain names of the package, got 'Oracle'"):
         readme.learners_block()
 
 

@@ -112,7 +112,7 @@ def test_learners_may_have_fewer_trials():
     for wrong in ([Index()], Index(), "a"):
         with pytest.raises(ValueError, match="^learners must be a dictionary by name, got "):
             store.run(Coins(), wrong, 20, 4)
-    with pytest.raises(ValueError, match="one for each of a, b"):
+    with pytest.raises(ValueError, match="one number for each of a, b"):
         store.run(Coins(), {"a": Index(), "b": Index(2.0)}, 20, {"a": 4})
 
 
@@ -146,7 +146,7 @@ def test_code_edited_under_a_running_process_is_not_kept(results, monkeypatch, c
     assert trace.trials == [0, 1] and files(results) == {}
     assert [record.levelno for record in caplog.records] == [
         logging.WARNING
-    ] and "restart" in caplog.text
+    ] and "Restart the process" in caplog.text
 
 
 def test_code_edited_between_its_import_and_its_first_run_is_not_kept(
@@ -172,7 +172,10 @@ def test_code_edited_between_its_import_and_its_first_run_is_not_kept(
         progress=lambda *_: seen.append(files(results)),
     )
     assert seen and all(found == kept for found in seen)  # no checkpoint was written either
-    assert files(results) == kept and f"{tmp_path.name}/mylearning.py changed while" in caplog.text
+    assert (
+        files(results) == kept
+        and f"{tmp_path.name}/mylearning.py changed during this process" in caplog.text
+    )
 
 
 @pytest.mark.slow
@@ -195,7 +198,9 @@ file.write_text(file.read_text() + "edited = True\\n")
 os.utime(file, ns=(stamp, stamp))  # as cp -p leaves it
 run(trials=2)"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0 and "paperlib/play.py changed while" in done.stderr, done.stderr
+    assert done.returncode == 0 and "paperlib/play.py changed during this process" in done.stderr, (
+        done.stderr
+    )
     assert files(results) == {}
 
 
