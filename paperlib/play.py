@@ -319,11 +319,11 @@ class _Checkpoint:
         except Exception as error:  # a flipped byte may cause many kinds of errors
             why = f"{type(error).__name__}: {error}"
             raise ValueError(
-                f"{name} is damaged ({why}); give an undamaged file or a new name"
+                f"{name} is damaged ({why}). Give an undamaged file or a new name"
             ) from error
         if not ours:
             raise ValueError(
-                f"{name} belongs to another run; give the file of this run or a new name"
+                f"{name} belongs to another run. Give the file of this run or a new name"
             )
         self.keep(state, t, clock, sums)
         records.series, records.final, records.seconds, records.sums = series, final, seconds, sums

@@ -123,7 +123,7 @@ class Wary(Index):
 
     def validate(self, context, action, feedback):
         if context.shape[1] > 3:
-            raise ValueError("arms: allowed: three")
+            raise ValueError("arms must be three")
 
 
 def test_it_is_what_its_base_is():
