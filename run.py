@@ -17,10 +17,12 @@ interpreter, run.py uses the environment of that interpreter as it is, instead o
 import sys
 
 if sys.platform == "win32":
-    sys.exit("run.py needs Linux or macOS; on Windows, call it in the Windows Subsystem for Linux.")
+    sys.exit(
+        "run.py requires Linux or macOS. On Windows, call it in the Windows Subsystem for Linux."
+    )
 if sys.version_info < (3, 11):  # before any import or syntax that an older Python lacks
     sys.exit(
-        "run.py needs Python 3.11 or later, this is %d.%d; call it with a newer one, such as python3.12 run.py"
+        "run.py requires Python 3.11 or later, got %d.%d. Call it with a newer one, for example python3.12 run.py"
         % sys.version_info[:2]
     )
 
@@ -176,15 +178,15 @@ def parse(argv: list[str]) -> argparse.Namespace:
     if rest and options.command not in ("test", "lab"):
         own.error(f"unrecognized arguments: {' '.join(rest)}")
     if getattr(options, "jobs", None) is not None and options.jobs < 1:
-        own.error(f"--jobs is {options.jobs}; it must be at least 1")
+        own.error(f"--jobs must be at least 1, got {options.jobs}")
     if getattr(options, "commit_notebooks", False) and (options.profile, options.device) != (
         "quick",
         "auto",
     ):
-        own.error("--commit-notebooks goes with --profile quick and --device auto only")
+        own.error("--commit-notebooks requires --profile quick and --device auto")
     if getattr(options, "cluster", None) and not (Path(options.cluster) / "config.yaml").is_file():
         own.error(
-            f"--cluster {options.cluster}: there is no config.yaml; it is a folder such as profiles/slurm"
+            f"--cluster must be a folder with a config.yaml, for example profiles/slurm, got {options.cluster}"
         )
     options.rest = rest
     return options
@@ -219,7 +221,7 @@ def one_at_a_time():
         except BlockingIOError:
             file.seek(0)
             sys.exit(
-                f"Another run.py works in {place} ({file.read().strip() or 'just started'}); wait for it or end it."
+                f"Another run.py works in {place} ({file.read().strip() or 'just started'}). Wait for it or end it."
             )
         file.truncate(0)
         file.write(f"process {os.getpid()}: run.py {' '.join(sys.argv[1:])}")
@@ -309,7 +311,7 @@ def check_own(python: str, command: str) -> None:
     if code:
         sys.exit(
             f"PAPERLIB_PYTHON={python} cannot run `{command}`: {why}. Install requirements.lock there, or unset"
-            " PAPERLIB_PYTHON and let run.py make .venv."
+            " PAPERLIB_PYTHON, so that run.py makes .venv."
         )
 
 
@@ -357,7 +359,7 @@ def make_environment(python: Path) -> None:
                     "".join(log.read_text(errors="replace").splitlines(keepends=True)[-15:])
                 )
                 sys.exit(
-                    f"Making .venv failed at `{' '.join(map(str, step[1:3]))}`; the whole output is in {log}. Fix the cause and call again."
+                    f"Making .venv failed at `{' '.join(map(str, step[1:3]))}`. The whole output is in {log}. Fix the cause and call run.py again."
                 )
     print(f"The environment is ready ({time.monotonic() - start:.0f} s).", flush=True)
 
@@ -375,7 +377,7 @@ def chosen(only: list[str] | None) -> list[str]:
         found = [stem for stem in stems if name in (stem, stem.split("_")[0])]
         if not found:
             sys.exit(
-                f"--only {name}: no such paper or notebook. Papers: {', '.join(papers)}. Notebooks: {', '.join(stems)}."
+                f"--only must be a paper or a notebook, got {name}. Papers: {', '.join(papers)}. Notebooks: {', '.join(stems)}."
             )
         wanted += [stem for stem in found if stem not in wanted]
     return wanted if only else stems
@@ -396,12 +398,12 @@ def figures(python: str, options: argparse.Namespace) -> int:
     """Fetch the data, run Snakemake over the notebooks, and print a table of the results."""
     stems = chosen(options.only)
     if not stems:
-        sys.exit(f"There is no notebook in {ROOT / 'notebooks'}.")
+        sys.exit(f"{ROOT / 'notebooks'} contains no notebook.")
     profiles = ROOT / "notebooks" / "profiles.toml"
     try:
         known = tomllib.loads(profiles.read_text()) if profiles.exists() else {}
     except tomllib.TOMLDecodeError as error:
-        sys.exit(f"{profiles} is no TOML: {error}.")
+        sys.exit(f"{profiles} is not valid TOML: {error}.")
     names = sorted({name for stem in stems for name in known.get(stem, {}).get("datasets", [])})
     if names and call([python, "-m", "companion.datasets", *names], cwd=ROOT):
         print(
@@ -738,7 +740,7 @@ def main(argv: list[str]) -> int:
             check_own(python, options.command)
         here = not getattr(options, "cluster", None)
         if here and getattr(options, "device", None) == "cuda" and not cuda(python):
-            sys.exit("--device cuda: torch finds no CUDA device here; allowed: auto, cpu")
+            sys.exit("--device must be auto or cpu, because torch finds no CUDA device, got cuda")
         if options.command == "figures":
             return figures(python, options)
         if options.command == "test":
@@ -773,10 +775,10 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:
-        print("\nStopped; the same call goes on where this one ended.", file=sys.stderr)
+        print("\nStopped. The same call continues where this one ended.", file=sys.stderr)
         sys.exit(128 + signal.SIGINT)
     except OSError as error:  # a full disk, or a folder that cannot be written
         sys.exit(
-            f"run.py cannot go on: {error}. Fix the cause and call again; what is finished is kept."
+            f"run.py cannot continue: {error}. Fix the cause and call run.py again. Finished results are kept."
             + READ_ONLY * (error.errno in (errno.EROFS, errno.EACCES))
         )

@@ -38,7 +38,7 @@ def profile_dir(profile: str) -> Path:
         ValueError: an unknown profile.
     """
     if profile not in FOLDERS:
-        raise ValueError(f"profile={profile!r}; allowed: {', '.join(FOLDERS)}")
+        raise ValueError(f"profile must be one of {', '.join(map(repr, FOLDERS))}, got {profile!r}")
     return figures_dir() / FOLDERS[profile]
 
 

@@ -36,7 +36,7 @@ def paper_module(paper: str, name: str) -> ModuleType | None:
         ValueError: no such paper.
     """
     if paper not in papers():
-        raise ValueError(f"paper={paper!r}; allowed: {', '.join(papers())}")
+        raise ValueError(f"paper must be one of {', '.join(map(repr, papers()))}, got {paper!r}")
     full = f"companion.{paper}.{name}"
     try:
         return importlib.import_module(full)

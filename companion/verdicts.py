@@ -73,15 +73,17 @@ class Claim:
 
     def __post_init__(self):
         if self.side not in SIDES:
-            raise ValueError(f"{self.id}: side={self.side!r}; allowed: {', '.join(SIDES)}")
+            raise ValueError(
+                f"{self.id}: side must be one of {', '.join(map(repr, SIDES))}, got {self.side!r}"
+            )
         if (self.side == "parts") != bool(self.parts):
             raise ValueError(
-                f"{self.id}: parts={self.parts!r} with side={self.side!r}; allowed: parts go with side 'parts', and only with it"
+                f"{self.id}: parts must be given with side='parts' and only then, got parts={self.parts!r} with side={self.side!r}"
             )
         size = {"above": 0, "below": 0, "test": 0, "within": 1}.get(self.side)
         if size is not None and (self.threshold is None or np.ndim(self.threshold) != size):
             raise ValueError(
-                f"{self.id}: threshold={self.threshold!r}; allowed for side {self.side!r}: {'a pair' if size else 'a number'}"
+                f"{self.id}: threshold must be {'a pair' if size else 'a number'} for side={self.side!r}, got {self.threshold!r}"
             )
 
 
@@ -178,11 +180,15 @@ def claims(paper: str) -> dict[str, Claim]:
     found: dict[str, Claim] = {}
     for claim in module.CLAIMS if module else ():
         if claim.id in found or not claim.id.startswith(f"{paper}."):
-            raise ValueError(f"claim {claim.id!r}; allowed: declared once, as {paper + '.<id>'!r}")
+            raise ValueError(
+                f"the id of a claim must have the form {paper + '.<id>'!r} and be declared once, got {claim.id!r}"
+            )
         found[claim.id] = claim
     for claim in found.values():
         if missing := [part for part in claim.parts if part not in found]:
-            raise ValueError(f"claim {claim.id!r}: parts {missing} are not declared")
+            raise ValueError(
+                f"the parts of claim {claim.id!r} must be declared claims, got {missing}"
+            )
     return found
 
 
@@ -197,8 +203,9 @@ def find_claim(id: str) -> Claim:
     if id not in known:
         near = difflib.get_close_matches(id, known or papers(), 3)
         raise ValueError(
-            f"id={id!r}; allowed: a claim declared in <paper>/claims.py"
+            "id must be a claim declared in <paper>/claims.py"
             + (f", for example {', '.join(near)}" if near else "")
+            + f", got {id!r}"
         )
     return known[id]
 
@@ -284,15 +291,17 @@ def judge(
         ValueError: an unknown id or profile, NaN, or a statistic that does not match the claim's side.
     """
     if not isinstance(id, str):
-        raise ValueError(f"id={id!r}; allowed: the id of a declared claim, as 'glbomd.C1'")
+        raise ValueError(
+            f"id must be the id of a declared claim, for example 'glbomd.C1', got {id!r}"
+        )
     c, method = find_claim(id), ""
     if c.side == "parts":
         raise ValueError(
-            f"id={id!r} is decided by its parts; allowed: combine_parts({id!r}, profile)"
+            f"id must be a claim without parts, got {id!r}. Use combine_parts({id!r}, profile)"
         )
     if c.side != "reported" and (c.side == "test") != isinstance(statistic, stats.Test):
         raise ValueError(
-            f"{id}: statistic={statistic!r} with side {c.side!r}; allowed: a stats.Test for side 'test', and only there"
+            f"{id}: statistic must be a stats.Test for side='test' and only then, got {statistic!r} with side={c.side!r}"
         )
     if isinstance(statistic, stats.Test):
         found = decide(c, statistic, None)
@@ -301,14 +310,14 @@ def judge(
         if isinstance(statistic, stats.Interval):
             statistic, low, high, n, method = statistic
             interval = low, high
-        got = f"{id}: statistic={statistic!r}, interval={interval!r}"
+        got = f"statistic={statistic!r} and interval={interval!r}"
         numbers = (*np.atleast_1d(statistic), *(interval or ()))
         if np.asarray(numbers).dtype.kind not in "biuf":
-            raise ValueError(f"{got}; allowed: numbers")
+            raise ValueError(f"{id}: statistic and interval must be numbers, got {got}")
         if np.isnan(numbers).any():
-            raise ValueError(f"{got}; allowed: no NaN")
+            raise ValueError(f"{id}: statistic and interval must not be NaN, got {got}")
         if interval is not None and not interval[0] <= interval[1]:
-            raise ValueError(f"{id}: interval={interval!r}; allowed: its lower end first")
+            raise ValueError(f"{id}: interval must have its lower end first, got {interval!r}")
         found = decide(c, statistic, interval)
     judged = Verdict(id, found, profile, statistic, interval, n, method, reason)
     return _keep(_open_if_few(c, judged))
@@ -338,7 +347,7 @@ def combine_parts(id: str, profile: str) -> Verdict:
     """
     c, paper = find_claim(id), id.split(".")[0]
     if not c.parts:
-        raise ValueError(f"id={id!r} has no parts; allowed: judge({id!r}, ...)")
+        raise ValueError(f"id must be a claim with parts, got {id!r}. Use judge({id!r}, ...)")
     return _keep(_judged(c, claims(paper), profile, read_written(profile, paper)))
 
 
@@ -398,7 +407,7 @@ def read_written(profile: str, paper: str) -> dict[str, Verdict]:
             damaged = True
         found.pop(path.stem, None)
         if damaged:
-            log.warning("%s is damaged: counted as not run", path.name)
+            log.warning("%s is damaged and is counted as not run", path.name)
         else:
             found[path.stem] = verdict
     return found

@@ -93,10 +93,12 @@ class Check:
         object.__setattr__(self, "observed", observed)
         object.__setattr__(self, "bound", bound)
         if observed.size == 0:
-            raise ValueError(f"{self.statement}: observed is empty; allowed: at least one number")
+            raise ValueError(
+                f"{self.statement}: observed must contain at least one number, got an empty array"
+            )
         if self.delta is not None and not 0 < self.delta < 1:
             raise ValueError(
-                f"{self.statement}: delta={self.delta}; allowed: between 0 and 1, or None"
+                f"{self.statement}: delta must be None or above 0 and below 1, got {self.delta}"
             )
 
     @property
@@ -236,7 +238,7 @@ class Expected(Check):
         # A NaN is never above a bound, so the check could never fail.
         if self.lower is None or np.isnan(np.asarray(self.lower, float)).any():
             raise ValueError(
-                f"{self.statement}: lower={self.lower!r}; allowed: lower limits of the mean, numbers"
+                f"{self.statement}: lower must be numbers, which are lower limits of the mean, got {self.lower!r}"
             )
         lower = np.broadcast_to(np.asarray(self.lower, float), self.observed.shape)
         object.__setattr__(self, "lower", lower)
@@ -270,10 +272,10 @@ class Expected(Check):
         bound, R = np.broadcast_to(np.asarray(bound, float), values.shape), len(values)
         if R < 2 or not np.isfinite(values).all():
             raise ValueError(
-                f"{statement}: values of {R} trials, {int((~np.isfinite(values)).sum())} not finite; allowed: at least two trials of finite values"
+                f"{statement}: values must be finite values of at least two trials, got {R} trials with {int((~np.isfinite(values)).sum())} values that are not finite"
             )
         if not (bound > 0).all():
-            raise ValueError(f"{statement}: bound={bound.min()}; allowed: above 0")
+            raise ValueError(f"{statement}: bound must be positive, got {bound.min()}")
         scale, ratio = bound.mean(0), values / bound
         center = ratio.mean(0)
         # Each limit is one-sided, so the quantile is at `level` and not at (1 + level) / 2.

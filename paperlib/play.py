@@ -61,18 +61,18 @@ def recorded_rounds(horizon: int, record: int | str | Sequence[int]) -> np.ndarr
     if isinstance(record, str):
         if record != "all":
             raise ValueError(
-                f"record={record!r}; allowed: 'all', a number of rounds, or a list of rounds"
+                f"record must be 'all', a number of rounds, or a list of rounds, got {record!r}"
             )
         return np.arange(1, horizon + 1)
     if isinstance(record, (int, np.integer)):
         if record < 1:
-            raise ValueError(f"record={record}; allowed: at least 1 recorded round")
+            raise ValueError(f"record must be at least 1 round, got {record}")
         return np.unique(
             np.ceil(np.arange(1, record + 1) * (horizon / record)).astype(int).clip(1, horizon)
         )
     rounds = np.unique(np.append(np.asarray(record, int), horizon))
     if rounds[0] < 1 or rounds[-1] > horizon:
-        raise ValueError(f"record={record!r}; allowed: rounds in 1..{horizon}")
+        raise ValueError(f"record must contain rounds from 1 to {horizon}, got {record!r}")
     return rounds
 
 
@@ -137,12 +137,14 @@ def play(
     seed = check_integer("seed", seed, least=0)
     trials, total = normalize_trials(trials)
     if not isinstance(every, Real) or isinstance(every, bool) or not every >= 0:
-        raise ValueError(f"every={every!r}; allowed: seconds, at least 0")
+        raise ValueError(f"every must be a number of seconds of at least 0, got {every!r}")
     if not isinstance(probes, (dict, type(None))):
-        raise ValueError(f"probes={probes!r}; allowed: a dictionary, name -> Probe or function")
+        raise ValueError(
+            f"probes must be a dictionary of a Probe or function by name, got {probes!r}"
+        )
     probes = {name: p if isinstance(p, Probe) else Probe(p) for name, p in (probes or {}).items()}
     if "regret" in probes:
-        raise ValueError("probes: the name 'regret' is taken; allowed: any other")
+        raise ValueError("probes must not have the name 'regret', which is reserved")
     if about is None:
         about = {"learner": describe(learner), "problem": describe(problem)}
     # "auto" is resolved once for the whole run, because the result depends on the kind of the device.
@@ -232,8 +234,8 @@ class _Recorder:
     def _rows(self, name: str, value: Any) -> Tensor:
         """Return a probe's value with one row per trial; a single row is repeated for all trials."""
         if not isinstance(value, Tensor) or value.dim() < 1 or len(value) not in (1, self.trials):
-            allowed = f"a tensor with {self.trials} rows, one a trial, or 1"
-            raise ValueError(f"probes[{name!r}] returns {short_repr(value)}; allowed: {allowed}")
+            requirement = f"a tensor with {self.trials} rows, one per trial, or with 1 row"
+            raise ValueError(f"probes[{name!r}] must return {requirement}, got {short_repr(value)}")
         return value.expand(self.trials, *value.shape[1:])
 
     def _put(self, name: str, value: Tensor) -> None:
@@ -288,7 +290,7 @@ class _Checkpoint:
             write_npz(self.file, head, arrays | {"seconds": records.seconds})
         except OSError as error:
             if not self.warned:
-                text = "checkpoint %s is not kept: %s; later failures are not reported"
+                text = "checkpoint %s cannot be written: %s. Later failures are not reported"
                 log.warning(text, self.file, error.strerror)
             self.warned = True
 
@@ -315,11 +317,14 @@ class _Checkpoint:
         except MemoryError:
             raise
         except Exception as error:  # a flipped byte may cause many kinds of errors
-            why, allowed = f"{type(error).__name__}: {error}", "a whole file, or a new name"
-            raise ValueError(f"{name} is damaged ({why}); allowed: {allowed}") from error
+            why = f"{type(error).__name__}: {error}"
+            raise ValueError(
+                f"{name} is damaged ({why}). Give an undamaged file or a new name"
+            ) from error
         if not ours:
-            allowed = "the file of this run, or a new name"
-            raise ValueError(f"{name} belongs to another run; allowed: {allowed}")
+            raise ValueError(
+                f"{name} belongs to another run. Give the file of this run or a new name"
+            )
         self.keep(state, t, clock, sums)
         records.series, records.final, records.seconds, records.sums = series, final, seconds, sums
         records.follow(t)
@@ -420,8 +425,8 @@ class _Run:
         if self.device != "meta" and not torch.equal(arms, self.arms):
             learner, problem = (type(x).__name__ for x in (self.learner, self.problem))
             raise ValueError(
-                f"problem={problem} has other arms in round {t + 1} than in the first; allowed for "
-                f"{learner}, which counts by index: the same arms in all rounds"
+                f"problem must have the same arms in all rounds, because {learner} counts pulls by index, got {problem} "
+                f"with other arms in round {t + 1} than in the first"
             )
 
     def look(self, state: Any, t: int, clock: float) -> None:
@@ -437,7 +442,7 @@ class _Run:
             self.kept.save(self.records)
             trial = self.trials[int(failed.nonzero()[0, 0])]
             raise ValueError(
-                f"{type(self.learner).__name__} reports failure by round {t}, trial {trial}: {state!r}"
+                f"{type(self.learner).__name__} reports failure by round {t} in trial {trial}: {state!r}"
             )
         self.kept.keep(state, t, clock, self.records.sums)
 
@@ -449,6 +454,6 @@ class _Run:
         k, row = (int(x) for x in bad.nonzero()[0])
         self.kept.save(self.records)
         raise ValueError(
-            f"feedback={feedback[k][row].tolist()} in round {t + 1 - len(feedback) + k}, trial {self.trials[row]}; "
-            "allowed: finite numbers"
+            f"feedback must be finite, got {feedback[k][row].tolist()} in round {t + 1 - len(feedback) + k}, "
+            f"trial {self.trials[row]}"
         )

@@ -63,7 +63,7 @@ def _trials(name: str, x, least: int = 1) -> np.ndarray:
     """
     x = np.asarray(x, float)
     if x.ndim < 1 or len(x) < least or np.isnan(x).any():
-        raise ValueError(f"{name}={x!r}; allowed: at least {least} trials, no NaN")
+        raise ValueError(f"{name} must have at least {least} trials and no NaN, got {x!r}")
     return x
 
 
@@ -191,7 +191,7 @@ def ratio(
     """
     a, b = _common(a, b)
     if not np.isfinite(a).all():
-        raise ValueError(f"a has {a[~np.isfinite(a)][0]}; allowed: finite numbers")
+        raise ValueError(f"a must contain finite numbers only, got {a[~np.isfinite(a)][0]}")
     rows = _resamples(len(a), seed, resamples)
     above, below = a[rows].mean(1), b[rows].mean(1)
     ratios = lambda else_: np.divide(above, below, out=np.full_like(above, else_), where=below > 0)
@@ -346,7 +346,9 @@ def proportion(successes: int, n: int, level: float = LEVEL) -> Interval:
         0.90 [0.55, 1.00]
     """
     if not 0 <= successes <= n or n < 1:
-        raise ValueError(f"successes={successes}, n={n}; allowed: 0 <= successes <= n, n >= 1")
+        raise ValueError(
+            f"n must be at least 1 and successes from 0 to n, got n={n}, successes={successes}"
+        )
     from scipy.stats import binomtest  # takes a second to import
 
     exact = binomtest(int(successes), int(n)).proportion_ci(level, method="exact")
@@ -365,7 +367,7 @@ def trials_needed(delta: float, level: float = LEVEL) -> int:
         72
     """
     if not 0 < delta < 1:
-        raise ValueError(f"delta={delta}; allowed: between 0 and 1")
+        raise ValueError(f"delta must be above 0 and below 1, got {delta}")
     return math.ceil(math.log((1 - level) / 2) / math.log1p(-delta))
 
 
@@ -425,7 +427,9 @@ def growth(
     late = rounds >= (rounds[-1] / 10 if first is None else first)
     x, late_curves = np.log(rounds[late]), curves[:, late]
     if late.sum() < 2:
-        raise ValueError(f"first={first}; allowed: at least two rounds from there on")
+        raise ValueError(
+            f"first must be a round with at least two recorded rounds from it on, got {first}"
+        )
     R = len(curves)
     if (late_curves.mean(0) <= 0).any():
         return _unbounded("log-log slope", R)

@@ -399,7 +399,9 @@ def call(subject: Subject, changed: dict[str, Any]) -> str | None:
             words = set(re.findall(r"\w+", str(error)))
             return None if words & nested(changed) else f"names nothing: {error}"
         except Exception as error:
-            if isinstance(error, RuntimeError) and "lmo: its set" in str(error):
+            if isinstance(
+                error, RuntimeError
+            ) and "lmo must return points of a set with a support" in str(error):
                 return None  # ``oracle_set`` raises it for a ball that does not fit
             return f"{type(error).__name__}: {' '.join(map(short_repr, error.args))}"
     return None

@@ -305,7 +305,7 @@ def test_an_old_python_is_told_which_one_is_needed():
         )
         assert done.returncode == 1
         assert done.stderr.startswith(
-            f"run.py needs Python 3.11 or later, this is {version[0]}.{version[1]}"
+            f"run.py requires Python 3.11 or later, got {version[0]}.{version[1]}. "
         )
     assert SpecifierSet(PROJECT["requires-python"]).contains("3.11.0") and not SpecifierSet(
         PROJECT["requires-python"]

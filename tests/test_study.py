@@ -44,5 +44,5 @@ def test_verdicts_belong_to_the_profile(names, tmp_path):
     assert study.not_run("linear.C1", "no data").profile == study.profile == "custom"
     assert (tmp_path / "quick/claims/linear.C1.json").exists()
     assert (tmp_path / "custom/claims/linear.C1.json").exists()
-    with pytest.raises(ValueError, match="linear.C1' has no parts"):
+    with pytest.raises(ValueError, match="^id must be a claim with parts, got 'linear.C1'"):
         study.conclude("linear.C1")

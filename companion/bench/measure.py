@@ -115,8 +115,10 @@ def subjects(only: str | None = None) -> list[Subject]:
     if not wanted:
         names = dict.fromkeys([s.paper for s in found] + [s.name for s in found])
         why = {*getattr(packages.get(only), "UNMEASURED", {}).values()}
-        left_out = f" ({only} is left out: {'; '.join(sorted(why))})" if why else ""
-        raise ValueError(f"only={only!r}; allowed: {', '.join(names)}{left_out}")
+        left_out = f" ({only} is not measured: {', '.join(sorted(why))})" if why else ""
+        raise ValueError(
+            f"only must be one of {', '.join(map(repr, names))}, got {only!r}{left_out}"
+        )
     return wanted
 
 

@@ -62,10 +62,10 @@ def measure(plan: speed.Plan, device: str, only: str | None = None) -> dict[str,
                     learner = entry(subject, timed, peak, plan)
                     found.setdefault(subject.paper, {})[subject.name] = learner
             except Exception as error:
-                sys.exit(f"The bench failed: {subject.paper}'s {subject.name}: {error!r}")
+                sys.exit(f"The bench failed for {subject.name} of {subject.paper}: {error!r}")
             shown.end()
     if not found:
-        sys.exit(f"The bench failed: {speed.PATIENCE:g} s of play reached no point")
+        sys.exit(f"The bench failed: no measurement was completed within {speed.PATIENCE:g} s")
     return found
 
 
@@ -126,7 +126,9 @@ def joined(report: dict[str, Any], kept: dict[str, Any]) -> dict[str, Any]:
     for name in ("device", "threads", "profile", "versions", "plan"):
         if kept.get(name) != report[name]:
             raise_invalid(
-                name, kept.get(name), f"{report[name]}, as measured now; measure all papers"
+                f"{name} of the earlier report",
+                kept.get(name),
+                f"{report[name]}, as in this measurement (otherwise measure all papers)",
             )
     found = kept["papers"] | report["papers"]
     order = [paper for paper in papers() if paper in found]

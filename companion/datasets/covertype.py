@@ -64,7 +64,7 @@ def standardize(features: np.ndarray) -> np.ndarray:
     deviation = columns.std(axis=0)
     if not (deviation > 0).all():
         raise ValueError(
-            f"features: column {int(deviation.argmin())} is constant; expected a column that varies"
+            f"features must have columns that are not constant, got the constant column {int(deviation.argmin())}"
         )
     return np.column_stack(((columns - columns.mean(axis=0)) / deviation, np.ones(len(columns))))
 
@@ -96,11 +96,11 @@ def build_table(
     features, cover = np.asarray(features), np.asarray(cover)
     if features.ndim != 2 or features.shape[1] < QUANTITATIVE or cover.shape != features.shape[:1]:
         raise ValueError(
-            f"features, cover: shapes {features.shape}, {cover.shape}; expected N x 10 or wider, N"
+            f"features and cover must have the shapes N x d with d at least {QUANTITATIVE}, and N, got {features.shape} and {cover.shape}"
         )
     if not np.isin(cover, range(1, CLASSES + 1)).all():
         raise ValueError(
-            f"cover: values {cover.min()}..{cover.max()}; expected cover types 1..{CLASSES}"
+            f"cover must contain cover types from 1 to {CLASSES}, got values from {cover.min()} to {cover.max()}"
         )
     # One start of K-means, so that the clusters depend only on the seed and the version of
     # scikit-learn.
@@ -137,7 +137,7 @@ def read_table(folder: Path = FOLDER) -> tuple[ClusterTable, dict]:
     path = folder / TABLE.name
     header, *rows = path.read_text(encoding="utf-8").splitlines()
     if header != ",".join(HEADER):
-        raise ValueError(f"{path.name}: header {header}; expected {','.join(HEADER)}")
+        raise ValueError(f"{path.name} must have the header {','.join(HEADER)}, got {header}")
     note = json.loads((folder / NOTE.name).read_text(encoding="utf-8"))
     values = np.loadtxt(rows, np.int64, delimiter=",")
     parts = np.split(values[:, 1:], [1, 1 + CLASSES], axis=1)
@@ -149,7 +149,7 @@ def read_table(folder: Path = FOLDER) -> tuple[ClusterTable, dict]:
         ("sums of a column", table.sums.sum(axis=0).tolist(), note["S1"]),
     ):
         if found != expected:
-            raise ValueError(f"{path.name}: {name} is {found}; expected {expected}")
+            raise ValueError(f"{path.name}: {name} must be {expected}, got {found}")
     return table, note
 
 

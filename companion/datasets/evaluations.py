@@ -70,7 +70,7 @@ class Evaluations:
                 if about == self.about:
                     self._known.setdefault(_text(evaluation.parameters), evaluation)
             if damaged := entries.count(None):
-                log.warning("%s: %d damaged lines are not used", self.path.name, damaged)
+                log.warning("%s has %d damaged lines, which are ignored", self.path.name, damaged)
 
     def lookup(self, parameters: Parameters) -> Evaluation | None:
         """Return the evaluation at these parameters, or None if it does not exist yet."""
@@ -165,7 +165,7 @@ def _evaluated(
         # The function gets a copy, so that it cannot change the parameters that are written.
         found = function(dict(parameters))
         if isinstance(found, (str, bytes, bool)) or not math.isfinite(found):
-            raise ValueError(f"value={found!r}; allowed: a finite number")
+            raise ValueError(f"value must be a finite number, got {found!r}")
         value = float(found)
     except (MemoryError, OSError, ImportError):  # such an error does not depend on the parameters
         raise
@@ -184,7 +184,7 @@ def _append(path: Path, line: bytes) -> None:
         torn = file.seek(0, os.SEEK_END) and os.pread(file.fileno(), 1, file.tell() - 1) != b"\n"
         whole = b"\n" * bool(torn) + line + b"\n"
         if file.write(whole) < len(whole):
-            raise OSError(errno.ENOSPC, "no room for an evaluation, which is lost", str(path))
+            raise OSError(errno.ENOSPC, "the disk is full, an evaluation was not stored", str(path))
 
 
 def _parse(line: bytes) -> tuple[dict, Evaluation] | None:
@@ -202,7 +202,7 @@ def _refuse_unlike(name: str, x: Any) -> None:
     with suppress(ValueError, TypeError):
         if isinstance(x, dict) and json.loads(_text(x)) == x:
             return
-    raise ValueError(f"{name}={x!r}; allowed: a dictionary that JSON gives back as it was")
+    raise ValueError(f"{name} must be a dictionary that JSON stores without changes, got {x!r}")
 
 
 def _text(x: Any) -> str:

@@ -67,7 +67,7 @@ REGISTRY = {
 
 def _entry(name: str) -> Dataset:
     if not isinstance(name, str) or name not in REGISTRY:
-        raise ValueError(f"name={name!r}; expected one of {', '.join(REGISTRY)}")
+        raise ValueError(f"name must be one of {', '.join(map(repr, REGISTRY))}, got {name!r}")
     return REGISTRY[name]
 
 
@@ -85,7 +85,7 @@ def _folders() -> list[Path]:
     """Return the folder PAPERLIB_DATA, if it is set, then the cache."""
     own = os.environ.get("PAPERLIB_DATA", "")
     if own and not Path(own).is_dir():
-        raise ValueError(f"PAPERLIB_DATA={own!r}; expected an existing folder")
+        raise ValueError(f"PAPERLIB_DATA must be an existing folder, got {own!r}")
     return ([Path(own)] if own else []) + [cache_folder()]
 
 
@@ -114,9 +114,8 @@ def _verify(name: str, path: Path) -> Path:
     found = _digest(path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
     if found != _entry(name).sha256:
         raise ValueError(
-            f"{path}: not the file of data set {name!r}, so it is not used. SHA-256 of the content: "
-            f"expected {_entry(name).sha256}, actual {found}. Remove or replace it; how to get it: "
-            f"{_entry(name).get}"
+            f"{path} is not the file of data set {name!r} and is ignored: its SHA-256 must be "
+            f"{_entry(name).sha256}, got {found}. Remove or replace it. How to get it: {_entry(name).get}"
         )
     return path
 
@@ -145,7 +144,7 @@ def _copy(chunks: Iterable[bytes], target: BinaryIO, most: int, what: str) -> No
     for chunk in chunks:
         most -= len(chunk)
         if most < 0:
-            raise ValueError(f"{what} is longer than the registry says")
+            raise ValueError(f"{what} is longer than its size in the registry")
         target.write(chunk)
 
 
@@ -172,13 +171,13 @@ def _download(entry: Dataset, url: str, output: str, pup: pooch.Pooch) -> None:
                 with tarfile.open(fileobj=content) as archive:
                     member = archive.extractfile(entry.member)
                     if member is None:
-                        raise ValueError(f"{entry.member} is no file")
+                        raise ValueError(f"the archive member {entry.member} must be a file")
                     _copy(_chunks(member), plain, entry.bytes, entry.member)
             else:
                 _copy(_chunks(content), plain, entry.bytes, "the content")
     except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, KeyError) as error:
         # Raised as a ValueError, because pooch retries after it.
-        raise ValueError(f"{url}: damaged archive ({error})") from error
+        raise ValueError(f"the archive {url} is damaged ({error})") from error
     finally:
         part.unlink(missing_ok=True)
 

@@ -99,7 +99,7 @@ def adjusted_closes(archive: BinaryIO) -> bytes:
                     row["Date"]: _price(row["Adj Close"]) for row in csv.DictReader(lines)
                 }
     if not closes:
-        raise ValueError("no stock_data/<TICKER>_data.csv in the archive")
+        raise ValueError("the archive must contain files stock_data/<TICKER>_data.csv, got none")
     tickers = sorted(closes)
     rows = [["date", *tickers]]
     # A ticker without a price on a date has an empty cell.
@@ -122,7 +122,7 @@ STEPS = {"adjusted_closes": adjusted_closes, "final_newline": final_newline}
 def _check_shape(found: tuple[int, int], shape: tuple[int, int]) -> None:
     if found != shape:
         raise ValueError(
-            f"table: {found[0]} rows x {found[1]} columns; expected {shape[0]} x {shape[1]}"
+            f"table must have {shape[0]} rows and {shape[1]} columns, got {found[0]} rows and {found[1]} columns"
         )
 
 

@@ -301,7 +301,7 @@ def bound_panel(
         The plotted numbers: measured mean, and each bound on a grid of horizons.
     """
     if len(bounds) > 3:
-        raise ValueError(f"bounds: {len(bounds)} of them; allowed: at most 3")
+        raise ValueError(f"bounds must contain at most 3 bounds, got {len(bounds)}")
     horizons = np.geomspace(trace.rounds[0], until, 121)
     band = stats.band(trace["regret"])
     numbers = {name: {"rounds": trace.rounds, "mean": band.estimate, "n": band.n}}

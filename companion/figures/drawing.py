@@ -94,7 +94,7 @@ def registered_styles() -> dict[str, Style]:
         for name, style in getattr(paper_module(paper, "styles"), "STYLES", {}).items():
             if found.setdefault(name, style) != style or style.color not in COLORS:
                 raise ValueError(
-                    f"{paper}: STYLES[{name!r}]={style!r}; allowed: one style per name ({found[name]!r}), colors {', '.join(COLORS)}"
+                    f"{paper}: STYLES[{name!r}] must be the only style of this name ({found[name]!r}) and have one of the colors {', '.join(COLORS)}, got {style!r}"
                 )
     return found
 
@@ -131,7 +131,7 @@ def line_styles(
     for name, s in (styles or {}).items():
         if not isinstance(s, Style) or s.color not in COLORS:
             raise ValueError(
-                f"styles[{name!r}]={s!r}; allowed: a Style with a color of {', '.join(COLORS)}"
+                f"styles[{name!r}] must be a Style with one of the colors {', '.join(COLORS)}, got {s!r}"
             )
     taken = {known[name].color for name in names if name in known}
     # Gray is reserved for the reference rules.
@@ -254,7 +254,7 @@ def time_panel(
                 low, middle, high = map(float, np.quantile(np.asarray(sample, float), QUARTILES))
                 if low <= 0:
                     raise ValueError(
-                        f"seconds[{name!r}][{setting!r}]: lower quartile {low}; allowed: above 0, for a log axis"
+                        f"seconds[{name!r}][{setting!r}] must have a positive lower quartile, because the axis is logarithmic, got {low}"
                     )
                 ax.bar(
                     x,
@@ -404,11 +404,13 @@ def save(
     """
     for what, text in (("caption", caption), ("alt", alt)):
         if not isinstance(text, str) or not text.strip():
-            raise ValueError(f"{what}={text!r}; allowed: a sentence")
+            raise ValueError(f"{what} must be a sentence, got {text!r}")
     # Both become the name of a file or its folder, therefore they must not contain a slash.
     for what, text in (("name", name), ("paper", paper)):
         if not isinstance(text, str) or not re.fullmatch(r"\w[\w.-]*", text):
-            raise ValueError(f"{what}={text!r}; allowed: letters, digits, '_', '-' and '.'")
+            raise ValueError(
+                f"{what} must consist of letters, digits, '_', '-' and '.', and start with a letter, a digit or '_', got {text!r}"
+            )
     place, title = profile_dir(profile) / paper, f"{paper}: {name}"
     about = f"{caption} Profile {profile}, seed {seed}."
     with style_context():

@@ -162,14 +162,14 @@ def finding(found: Finding, claims: dict[str, dict], page: str | None = "") -> s
         has = claims[id]["verdict"] if id in claims else "not declared"
         if has != verdict:
             raise ValueError(
-                f"finding {found.text!r} rests on {id}: {verdict!r}, which is {has!r} now; allowed: findings that the verdicts bear out"
+                f"finding {found.text!r} requires the verdict {verdict!r} of {id}, got {has!r}. Correct the finding"
             )
 
     def shown(match: re.Match) -> str:
         value = claims.get(match[1], {}).get("statistic")
         if not isinstance(value, (int, float)):
             raise ValueError(
-                f"finding {found.text!r} shows {match[1]}, whose number is {value!r}; allowed: claims with one number"
+                f"finding {found.text!r} must show claims with one number, got {match[1]} with {value!r}"
             )
         text = f"{100 * value:.3g} %" if match[2] else format_number(value)
         return text if page is None else f"[{text}]({page}#{anchor(match[1])})"

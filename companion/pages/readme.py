@@ -37,7 +37,7 @@ def papers_block(claims: dict) -> str:
         year = re.search(r"\d{4}", source.rsplit("(", 1)[-1])
         if not year:
             raise ValueError(
-                f"paperlib/{name}/__init__.py: source {source!r}; allowed: one that ends with its year"
+                f"paperlib/{name}/__init__.py: source must end with its year, got {source!r}"
             )
         page = f"docs/papers/{name}.md"
         known = findings(name, claims["profile"], by_id(paper["claims"]), page)
@@ -67,7 +67,7 @@ def learners_block(every: bool = True) -> str:
         for have, names, because in getattr(module, "CHOICES", [])[: None if every else 1]:
             if odd := [name for name in names if not hasattr(module, name.split("(")[0])]:
                 raise ValueError(
-                    f"paperlib/{paper}/__init__.py: CHOICES names {odd[0]!r}; allowed: what the package has"
+                    f"paperlib/{paper}/__init__.py: CHOICES must contain names of the package, got {odd[0]!r}"
                 )
             rows.append((have, [f"`{paper}.{name}`" for name in names], because))
     return render("block_learners", choices=rows, every=every)
@@ -117,7 +117,7 @@ def replace_block(text: str, name: str, new: str) -> str:
     _, closed, after = rest.partition(end)
     if not (found and closed) or text.count(begin) + text.count(end) != 2:
         raise ValueError(
-            f"README.md: {text.count(begin)} x {begin!r}, {text.count(end)} x {end!r}; allowed: one of each, in this order"
+            f"README.md must contain {begin!r} and {end!r} once each, in this order, got {text.count(begin)} and {text.count(end)} of them"
         )
     return f"{before}{begin}\n{new}\n{end}{after}"
 

@@ -215,7 +215,7 @@ def main(argv: list[str]) -> int:
     if options.what == "write":
         if options.profile != "paper":
             parser.error(
-                f"profile={options.profile!r}; allowed for write, which renews docs/: paper"
+                f"profile must be 'paper' for write, because docs/ shows the paper profile, got {options.profile!r}"
             )
         for name in write_pages(project_dir() / "docs", "paper"):
             print(f"docs/{name} is renewed")

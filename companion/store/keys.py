@@ -72,7 +72,9 @@ def _walk(x: Any, place: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(x, dict):
         # JSON turns other keys into text, therefore 1 and "1" would give the same key.
         if odd := [key for key in x if not isinstance(key, str)]:
-            raise ValueError(f"key {odd[0]!r} of a dictionary; allowed, to be told apart: text")
+            raise ValueError(
+                f"keys of a dictionary must be strings, because the key of a stored result depends on them, got {odd[0]!r}"
+            )
         kids = [x[key] for key in sorted(x)]
     elif dataclasses.is_dataclass(x) and not isinstance(x, type):
         held = [item for owner in type(x).__mro__ for item in vars(owner).items()]
@@ -81,7 +83,7 @@ def _walk(x: Any, place: str = "") -> Iterator[tuple[str, Any]]:
         # An attribute that is not a field would not be in the key, although the code may use it.
         if odd := sorted(getattr(x, "__dict__", {}).keys() - cached.union(fields)):
             raise ValueError(
-                f"{type(x).__name__} has {odd[0]!r}, which is no field of it; allowed, to be told apart: fields of a dataclass"
+                f"attributes of {type(x).__name__} must be fields of the dataclass, because the key of a stored result depends on the fields only, got {odd[0]!r}"
             )
         kids = [getattr(x, name) for name in fields]
     elif isinstance(x, functools.partial):
@@ -203,7 +205,7 @@ class _Text:
                 except ValueError as error:
                     kind = type(value).__name__
                     raise ValueError(
-                        f"{f.__qualname__} uses {name}, a {kind}; allowed, to be told apart: numbers, arrays, configurations, functions"
+                        f"{f.__qualname__} must use only numbers, arrays, configurations and functions, because the key of a stored result depends on them, got {name} of type {kind}"
                     ) from error
                 self.add(value)
 
@@ -226,7 +228,7 @@ def source_files(*names: Any) -> list[Path]:
             imports.add_imports(file, text.files)
         else:
             raise ValueError(
-                f"name={name!r}; allowed: a module of paperlib or companion, or a name in one"
+                f"name must be a module of paperlib or companion, or a name in such a module, got {name!r}"
             )
     return sorted(file for file in text.files if imports.is_inside(file))
 

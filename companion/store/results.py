@@ -51,7 +51,7 @@ def current_shard() -> tuple[int, int] | None:
     found = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
     k, n = map(int, found.groups()) if found else (0, 0)
     if not 1 <= k <= n:
-        raise ValueError(f"PAPERLIB_SHARD={text!r}; allowed: k/n with 1 <= k <= n")
+        raise ValueError(f"PAPERLIB_SHARD must be k/n with 1 <= k <= n, got {text!r}")
     return k, n
 
 
@@ -63,7 +63,7 @@ class _Unread:
 
     def _refuse(self, *_):
         raise RuntimeError(
-            f"{self._name} was looked at in a shard, which has no results; allowed there: problems, learners, store.run"
+            f"a shard has no results, but the code reads {self._name}. Use only problems, learners and store.run in cells that a shard runs"
         )
 
     __getattr__ = __getitem__ = __iter__ = __len__ = _refuse
@@ -84,8 +84,10 @@ def values_by_name(trials: Any, names: Iterable[Hashable]) -> dict[Hashable, Any
     """
     found = dict(trials) if isinstance(trials, Mapping) else dict.fromkeys(names, trials)
     if found.keys() != {*names}:
-        allowed = ", ".join(map(str, names))
-        raise ValueError(f"trials={trials!r}; allowed: a number, or one for each of {allowed}")
+        listed = ", ".join(map(str, names))
+        raise ValueError(
+            f"trials must be a number or a dictionary with one number for each of {listed}, got {trials!r}"
+        )
     return found
 
 
@@ -144,7 +146,7 @@ def run(
     """
     for what, given in (("learners", learners), ("probes", probes or {})):
         if not isinstance(given, dict):
-            raise ValueError(f"{what}={short_repr(given)}; allowed: a dictionary, by name")
+            raise ValueError(f"{what} must be a dictionary by name, got {short_repr(given)}")
     ids = {
         name: normalize_trials(count) for name, count in values_by_name(trials, learners).items()
     }
@@ -214,7 +216,7 @@ def cached_call(
         names = numbers and all(isinstance(k, str) and k != "file" for k in result)
         if not names or any(array.dtype.hasobject for array in found.values()):
             raise ValueError(
-                f"{name} returned {short_repr(result)}; allowed: a dictionary of arrays, numbers and strings, by name"
+                f"{name} must return a dictionary of arrays, numbers and strings by name, except 'file', got {short_repr(result)}"
             )
         _keep(known, path, lambda: write_atomically(path, lambda file: np.savez(file, **found)))
     return found
@@ -266,13 +268,15 @@ def _keep(known: Key, path: Path, save: Callable[[], None]) -> bool:
     It is not saved if it may come from code that is older than its key, or if the disk rejects it.
     """
     if edited := known.edited():
-        text = "%s changed while this process ran: the result is not kept; restart it"
+        text = "%s changed during this process, therefore the result is not stored. Restart the process"
         log.warning(text, ", ".join(edited))
         return False
     try:
         save()
     except OSError as error:  # the caller still gets the result
-        log.warning("%s is not kept (%s): the next run computes it again", path, error.strerror)
+        log.warning(
+            "%s cannot be written (%s): the next run computes it again", path, error.strerror
+        )
         return False
     return True
 
@@ -286,14 +290,16 @@ def _trace(ids: Sequence[int], horizon: int, path: Path) -> Trace:
     good &= all(shape == (len(ids), len(trace.rounds)) for shape in shapes)
     good &= all(len(x) == len(ids) and x.dtype.kind in "biuf" for x in every)
     if not good:
-        raise ValueError(f"{trace} with series of {shapes}")
+        raise ValueError(
+            f"the stored trace must have the trials {list(ids)}, the horizon {horizon} and a row per trial in each series, got {trace} with series of shapes {shapes}"
+        )
     return trace
 
 
 def _whole(path: Path) -> None:
     """Raise an error if a checkpoint is damaged or has no checksum."""
     if "checksum" not in parse_npz(path.read_bytes())[0]:
-        raise ValueError("without a checksum")
+        raise ValueError("the checkpoint has no checksum")
 
 
 def _load(path: Path, read: Callable[[Path], Any]) -> Any:

@@ -110,7 +110,7 @@ class Seconds(dict[Run, np.ndarray]):
         """
         repetitions, T = self[run].shape
         if not 1 <= width <= T:
-            raise ValueError(f"width={width}; allowed: 1..{T}")
+            raise ValueError(f"width must be an integer from 1 to {T}, got {width}")
         count = T // width
         parts = self[run][:, : count * width].reshape(repetitions, count, width)
         return (np.arange(count) + 0.5) * width, _statistic(of)(parts, axis=2)

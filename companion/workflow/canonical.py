@@ -41,7 +41,9 @@ def canonical(source, executed):
     cells = [c for c in executed.cells if c.cell_type == "code"]
     ran = [c for c in cells if not ADDED & set(c.metadata.get("tags", []))]
     if [c.source for c in ran] != [c.source for c in source.cells if c.cell_type == "code"]:
-        raise ValueError("the executed copy has other code cells than the notebook; run it again")
+        raise ValueError(
+            "the executed copy must have the same code cells as the notebook. Run the notebook again"
+        )
     made, count = [], 0
     for i, cell in enumerate(source.cells):
         tags = cell.metadata.get("tags", [])
@@ -66,7 +68,7 @@ def _canonical_outputs(outputs: list, count: int) -> list:
     for output in (found.copy() for found in outputs if found.get("name") != "stderr"):
         if output.output_type == "error":
             raise ValueError(
-                f"code cell {count} ended in {output.ename}: {output.evalue}; a notebook with an error is not committed"
+                f"code cell {count} raised {output.ename}: {output.evalue}. A notebook with an error is not written back"
             )
         if "execution_count" in output:
             output.execution_count = count
@@ -90,7 +92,7 @@ def commit(stem: str) -> None:
     path = notebook_path(stem)
     if apart := differences(stem, "quick", profile_values(stem, "quick")):
         raise ValueError(
-            f"{stem}: {apart}; `git add` the notebook to declare that, and run it again"
+            f"{stem}: {apart}. `git add` the notebook to declare these values, and run it again"
         )
     source = nbformat.reads(path.read_text(), as_version=4)
     new = canonical(source, nbformat.read(profile_results("quick") / path.name, as_version=4))

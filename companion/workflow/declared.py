@@ -71,8 +71,9 @@ def read_parameters(stem: str, text: Callable[[Path], str] = read_present) -> di
                 try:
                     literal = ast.literal_eval(value)
                 except ValueError:
-                    said = f"{stem}: parameter {name!r} is {ast.unparse(value)}; allowed: a literal"
-                    raise ValueError(said) from None
+                    raise ValueError(
+                        f"{stem}: parameter {name!r} must be a literal, got {ast.unparse(value)}"
+                    ) from None
                 found[name] = Parameter(_kind(kind), kind, literal)
     return found
 
@@ -115,7 +116,7 @@ def convert(value: Any, kind: Any, name: str) -> Any:
         return float(value)
     if type(value) is not outer:
         raise ValueError(
-            f"{name} is {value!r}, a {type(value).__name__}; expected {getattr(kind, '__name__', kind)}"
+            f"{name} must be of type {getattr(kind, '__name__', kind)}, got {value!r} of type {type(value).__name__}"
         )
     if outer is list and inner:
         return [convert(item, inner[0], f"{name}[{i}]") for i, item in enumerate(value)]
@@ -136,12 +137,12 @@ def convert_all(stem: str, values: dict) -> dict:
     for name, value in values.items():
         if name not in known:
             raise ValueError(
-                f"{stem}: parameter {name!r} is not in its parameters cell, which has {', '.join(known) or 'none'}"
+                f"{stem}: the parameter must be one of its parameters cell ({', '.join(known) or 'none'}), got {name!r}"
             )
         kind, text, _ = known[name]
         if kind is None:
             raise ValueError(
-                f"{stem}: parameter {name!r} is declared as {text}; allowed types: {', '.join(KINDS)}, list[int], ..."
+                f"{stem}: parameter {name!r} must have a type annotation of {', '.join(KINDS)}, list[int], ..., got {text}"
             )
         result[name] = convert(value, kind, f"{stem}: parameter {name!r}")
     return result
@@ -200,10 +201,12 @@ def resolve_profile(stem: str, names: dict[str, Any]) -> str:
         own = {name for source in typed for name, *_ in _assignments(source)} | known.keys()
         for name, *_ in _assignments(history[-2]):
             if name not in own:
-                allowed = ", ".join(known or sorted(own))
-                raise ValueError(f"{name}={names[name]!r}; allowed parameters of {stem}: {allowed}")
+                listed = ", ".join(known or sorted(own))
+                raise ValueError(
+                    f"the parameters of {stem} must be {listed}, got {name}={names[name]!r}"
+                )
     if asked not in (*PROFILES, CUSTOM):
-        raise ValueError(f"profile={asked!r}; allowed: {', '.join(PROFILES)}")
+        raise ValueError(f"profile must be one of {', '.join(map(repr, PROFILES))}, got {asked!r}")
     for name, line in known.items():
         if name in names and line.kind:
             convert(names[name], line.kind, name)

@@ -64,7 +64,7 @@ def shard_cells(stem: str) -> nbformat.NotebookNode:
     experiments = [i for i, own in enumerate(tags) if "experiment" in own]
     if not experiments:
         raise ValueError(
-            f"{stem}: no cell is tagged experiment, so that there is nothing to share among shards"
+            f"{stem} must have a cell with the tag 'experiment', because shards run only such cells"
         )
     for i, cell in enumerate(found.cells):
         before = i < experiments[0] and "timing" not in tags[i]
@@ -113,13 +113,13 @@ def run_notebook(
                 execution_timeout=seconds,
             )
         except CellTimeoutError:
-            text = f"took longer than {seconds} s; `timeout` in the notebook's section of profiles.toml allows more"
+            text = f"took longer than {seconds} s. Increase `timeout` in the notebook's section of profiles.toml"
             raise Stopped(f"{last_cell(copy)}: {text}", again=False) from None
         except DeadKernelError:
-            text = "the kernel died; most often it is killed because the memory is full"
+            text = "the kernel died, most often because the memory is full"
             if killed_for_memory() > before:
-                text = "the kernel was killed, for the memory was full"
-            text += ": give it more, or fewer jobs at a time (--jobs)"
+                text = "the kernel was killed because the memory was full"
+            text += ". Use more memory, or fewer jobs at a time (--jobs)"
             raise Stopped(f"{last_cell(copy)}: {text}", again=True) from None
         finally:  # the scratch folder is removed, so nothing may be written there later
             os.environ.clear()
@@ -286,7 +286,7 @@ def main(argv: list[str] | None = None) -> int:
     path = notebook_path(options.notebook)
     if not path.exists():
         parser.error(
-            f"no notebook {options.notebook!r}; there are {', '.join(notebook_stems()) or 'none'}"
+            f"notebook must be one of {', '.join(notebook_stems()) or 'none'}, got {options.notebook!r}"
         )
     shown_in = figures_dir()
     how = (options.profile, options.device, options.shard, options.attempt)

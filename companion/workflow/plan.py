@@ -73,15 +73,15 @@ def read_section(stem: str) -> dict:
     here = f"profiles.toml [{stem}]"
     for key, value in found.items():
         if key not in SECTION:
-            raise ValueError(f"{here}: unknown key {key!r}; allowed: {', '.join(SECTION)}")
+            raise ValueError(f"{here}: keys must be among {', '.join(SECTION)}, got {key!r}")
         convert(value, SECTION[key], f"{here}: {key}")
     for key in ("shards", "timeout"):
         if found.get(key, 1) < 1:
-            raise ValueError(f"{here}: {key} is {found[key]}; it must be at least 1")
+            raise ValueError(f"{here}: {key} must be at least 1, got {found[key]}")
     for other in found.get("after", []):
         if other not in notebook_stems() or other == stem:
             raise ValueError(
-                f"{here}: after names {other!r}; there are {', '.join(notebook_stems())}"
+                f"{here}: after must name other notebooks, which are {', '.join(x for x in notebook_stems() if x != stem)}, got {other!r}"
             )
     return found
 
@@ -125,7 +125,9 @@ def notebooks_before(stem: str) -> list[str]:
 def injected_settings(stem: str, profile: str, device: str = "auto") -> dict:
     """Return the settings that are injected into a notebook: profile, device, and its table in profiles.toml."""
     if profile not in PROFILES:
-        raise ValueError(f"profile is {profile!r}; allowed: {', '.join(PROFILES)}")
+        raise ValueError(
+            f"profile must be one of {', '.join(map(repr, PROFILES))}, got {profile!r}"
+        )
     return {"profile": profile, "device": device, **read_section(stem).get(profile, {})}
 
 

@@ -22,18 +22,18 @@ def resolve_device(device: str | torch.device | None) -> torch.device:
         ValueError: a name that is not a device, the meta device (which holds no numbers), or an unavailable device.
     """
     name = "cpu" if device is None else str(device) if isinstance(device, torch.device) else device
-    allowed = "None, cpu, cuda, cuda:N, or such a torch.device"
+    requirement = "None, 'cpu', 'cuda', 'cuda:N' with an integer N, or such a torch.device"
     if not isinstance(name, str) or name.startswith("meta"):  # the meta device holds no numbers
-        raise_invalid("device", device, allowed)
+        raise_invalid("device", device, requirement)
     try:
         found = torch.device(pick_device(name))
     except RuntimeError as error:  # torch raises it for names such as cuda:x
-        raise ValueError(f"device={name!r}; allowed: {allowed}") from error
+        raise ValueError(f"device must be {requirement}, got {name!r}") from error
     if found.type != "cuda":
         return found
     index = torch.cuda.current_device() if found.index is None else found.index
     if index >= (count := torch.cuda.device_count()):
-        raise_invalid("device", name, f"cuda:0..{count - 1}")
+        raise_invalid("device", name, f"'cuda' or 'cuda:N' with N from 0 to {count - 1}")
     # With an explicit index the device stays the same if another one becomes the current device.
     return torch.device("cuda", index)
 
@@ -46,7 +46,7 @@ def as_trial_tensor(name: str, value: Any, device: torch.device | str = "cpu") -
             message contains ``name``.
     """
     if getattr(value, "dtype", None) in (np.float32, torch.float32):
-        warn_caller(f"{name} comes in float32 and is computed with in float64")
+        warn_caller(f"{name} has dtype float32 and is converted to float64 for the computation")
     return torch.from_numpy(check_array(name, value)).unsqueeze(0).to(device)
 
 

@@ -79,8 +79,8 @@ class Optimizer(AskTell):
         """
         if not tags_of(self.learner).own_actions:
             raise ValueError(
-                f"{self._OBSERVED[0]}={short_repr(actions)}; allowed for {type(self.learner).__name__}, which "
-                "learns of its own actions only: none, tell what was asked for"
+                f"{self._OBSERVED[0]} must be the ones that ask() returned, because {type(self.learner).__name__} learns "
+                f"only from actions that it chose itself, got {short_repr(actions)}. Use ask() and tell()"
             )
         heard = lambda now: self._all_heard(now, self._OBSERVED, actions, feedback)
         # Existing data does not answer an ask, so the pending actions remain pending.
@@ -125,7 +125,7 @@ class Optimizer(AskTell):
                 now = self._heard(now, action, instead)
             except ValueError as error:
                 raise ValueError(
-                    f"instead={short_repr(instead)} is told as feedback: {error}"
+                    f"instead={short_repr(instead)} is not valid feedback: {error}"
                 ) from error
         return now._replace(failures=(*now.failures, failure))
 
@@ -145,10 +145,12 @@ class Optimizer(AskTell):
         """
         told, heard = list_entries(actions), list_entries(feedback)
         if not told:
-            raise ValueError(f"{names[0]}={short_repr(actions)}; allowed: at least one, in a list")
+            raise ValueError(
+                f"{names[0]} must be a list of at least one entry, got {short_repr(actions)}"
+            )
         if len(told) != len(heard):
             raise ValueError(
-                f"{names[1]}={short_repr(feedback)}; allowed: {len(told)} numbers, as many as {names[0]}"
+                f"{names[1]} must have {len(told)} entries, as many as {names[0]}, got {short_repr(feedback)}"
             )
         for i, (action, number) in enumerate(zip(told, heard)):
             self._check_entry(now, action, number, tuple(f"{name}[{i}]" for name in names))
@@ -236,7 +238,7 @@ class SequentialOptimizer(PaperOptimizer):
         """Return the last point in the learner's coordinates."""
         if self._now.proposed is None:
             raise RuntimeError(
-                f"{call}: no point was asked for since the last tell; allowed: after ask()"
+                f"{call} must follow a call of ask(), but ask() was not called since the last tell"
             )
         return to_numpy(self._now.proposed[0])
 
@@ -264,6 +266,5 @@ def failure_reason(reason: Any, largest: float = sys.float_info.max) -> str:
         # A Boolean is not a real number either, but it does not explain a failure.
         is_feedback = isinstance(reason, (bool, np.bool_))
     if is_feedback:
-        allowed = "an exception, words, or feedback that is no finite number"
-        raise_invalid("reason", reason, allowed)
+        raise_invalid("reason", reason, "an exception, a message, or feedback that is not finite")
     return short_repr(reason)

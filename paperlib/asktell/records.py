@@ -138,14 +138,15 @@ def read_file(path: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:
 def check_path(path: str | os.PathLike) -> str | os.PathLike:
     """Return ``path``; raise ValueError unless it is a file name or a Path."""
     if not isinstance(path, (str, os.PathLike)) or str(path) == "" or "\0" in str(path):
-        raise_invalid("path", path, "the name of a file, or a Path")
+        raise_invalid("path", path, "the name of a file or a Path")
     return path
 
 
 def load_error(path: str | os.PathLike, error: Exception) -> ValueError:
     """Return the error for a file without a saved learner, with the reason."""
-    allowed = f"a file that save wrote, whole ({format_error(error)})"
-    return ValueError(f"path={str(path)!r} holds no saved learner; allowed: {allowed}")
+    return ValueError(
+        f"path must be a complete file that save wrote, got {str(path)!r} ({format_error(error)})"
+    )
 
 
 def check_sizes(
@@ -163,9 +164,9 @@ def check_sizes(
         there, here = (tuple(shape[:1] + shape[2:] if grows else shape) for shape in shapes)
         if there != here:
             raise ValueError(
-                f"path={str(path)!r} holds {name} of shape {there}, begun with a context "
-                f"{first}; allowed: {here}, of the context given here: begin with one of that "
-                "size, then ask about others"
+                f"path={str(path)!r} contains {name} of shape {there} from a first context of shape {first}, but the "
+                f"context given here requires shape {here}. Load the file with a context of the first shape, and "
+                "then ask with other contexts"
             )
 
 

@@ -232,16 +232,16 @@ class AskTell:
         now = self._now
         if context is None and now.mixed:
             raise ValueError(
-                "context must be that in which the action was asked for, as in tell(action, feedback, context=...), "
-                "because actions were asked for in several contexts before they were told (an action that you replaced "
-                "by another stays untold); got None"
+                "context must be the one that ask() was called with for this action, as in tell(action, feedback, "
+                "context=...), because ask() was called with several contexts and not all of these actions have received "
+                "feedback (an action that you replaced by another one never does), got None"
             )
         lead = now.context if context is None else self._lead(context)
         if same_context(lead, now.context):
             return hear(now)
         if not contracts.tags_of(self.learner).own_actions:
             raise ValueError(
-                f"context must be the one last asked about for {type(self.learner).__name__}, which learns of the "
+                f"context must be the one of the last ask(), because {type(self.learner).__name__} learns only from the "
                 f"action that it drew last, got {short_repr(context)}"
             )
         # The pending choice was made in the current context, and before this feedback arrived.
@@ -267,8 +267,8 @@ class AskTell:
                 proposed, chosen = self._choice(now.state, now.context, draw)
         if not own and not torch.equal(played, proposed):
             raise ValueError(
-                f"action={short_repr(action)}; allowed for {type(self.learner).__name__}, which "
-                f"learns of its own actions only: the one asked for, {proposed[0].tolist()}"
+                f"action must be {proposed[0].tolist()}, the one that ask() returned, because {type(self.learner).__name__} "
+                f"learns only from actions that it chose itself, got {short_repr(action)}"
             )
         with _outside_gradients():
             after = (update or self.learner.update)(chosen, now.context, played, heard, draw)
@@ -277,8 +277,8 @@ class AskTell:
         late = self.horizon is not None and now.rounds >= self.horizon
         if late and not now.late:
             warn_caller(
-                f"round {now.rounds + 1} is beyond horizon={self.horizon}: settings, and what is "
-                f"proved of them, are for {self.horizon} rounds"
+                f"round {now.rounds + 1} is beyond horizon={self.horizon}: the settings of the learner, and the "
+                f"guarantees for them, hold for {self.horizon} rounds"
             )
         return now._replace(
             state=after, rounds=now.rounds + 1, proposed=None, pending=None, late=now.late or late
@@ -313,7 +313,7 @@ class AskTell:
         name = type(self.learner).__name__
         if said.get("failed"):
             raise RuntimeError(
-                f"{name} fails in round {now.rounds + 1} and learns nothing of it: "
+                f"{name} fails in round {now.rounds + 1} and ignores the feedback of this round: "
                 f"its report is {said}"
             )
         if not said.get("overflow") or now.warned:
@@ -391,8 +391,8 @@ class AskTell:
         given = saved_context(head, arrays) if context is None else context
         if given is None:
             raise ValueError(
-                f"context=None; allowed for path={str(path)!r}, which holds neither functions nor "
-                "classes: the context with which its learner began"
+                f"context must be the one that the saved learner started with, because path={str(path)!r} does not "
+                "contain it (a saved file contains neither functions nor classes), got None"
             )
         # The context in the file is already prepared, so `prepare` must not be applied twice.
         first = None if context is None else prepare
@@ -422,8 +422,8 @@ class AskTell:
             check_sizes(path, begun, arrays, first)
         if isinstance(self._first, Tensor) and first and first[-1] != self._first.shape[-1]:
             raise ValueError(
-                f"path={str(path)!r} was begun with a context {first}; allowed: "
-                f"{self._first.shape[-1]} dimensions, as the context given here"
+                f"path must be a file of a learner whose first context has {self._first.shape[-1]} dimensions, as the "
+                f"context given here, got {str(path)!r} with a first context of shape {first}"
             )
         fresh, arrays = self._now._replace(state=begun), arrays | self._derived(begun)
         try:
@@ -463,25 +463,26 @@ class AskTell:
         arms, first = isinstance(context, Tensor), self._first
         if arms and (context.dim() != 3 or 0 in context.shape):
             raise ValueError(
-                f"context, arms: shape {tuple(context.shape[1:])}; allowed: K x d, with at least "
-                "one arm and one dimension"
+                "context must be arms of shape K x d with at least one arm and one dimension, got shape "
+                f"{tuple(context.shape[1:])}"
             )
         self._validate(context, None, None)
         if first is None:
             return
         if isinstance(first, Tensor) != arms:
             kinds = [type(x).__name__ for x in (context, first)]
-            raise ValueError(f"context: {kinds[0]}; allowed: {kinds[1]}, as the first")
+            raise ValueError(
+                f"context must be of type {kinds[1]}, as the first context, got {kinds[0]}"
+            )
         if arms and context.shape[-1] != first.shape[-1]:
             raise ValueError(
-                f"context={tuple(context.shape[1:])}; allowed: d = {first.shape[-1]} as in the "
-                "first context, the number of arms may differ"
+                f"context must have d = {first.shape[-1]} dimensions, as the first context (the number of arms may "
+                f"differ), got shape {tuple(context.shape[1:])}"
             )
         if contracts.tags_of(self.learner).fixed_arms and not torch.equal(context, first):
             raise ValueError(
-                f"context={tuple(context.shape[1:])}: other arms than the first; allowed for "
-                f"{type(self.learner).__name__}, which counts by index: the same arms in "
-                "all rounds"
+                f"context must contain the same arms in all rounds, because {type(self.learner).__name__} counts pulls "
+                f"by index, got other arms of shape {tuple(context.shape[1:])}"
             )
 
     def _action(self, action: Any, context: Any, name: str = "action") -> Tensor:
@@ -499,10 +500,10 @@ class AskTell:
             index = math.nan
         if not index.is_integer():
             if arms:
-                raise_invalid(name, action, "the index of an arm, an integer")
+                raise_invalid(name, action, "the index of an arm, which is an integer")
             return as_trial_tensor(name, action, self._device)
         if arms and not 0 <= index < context.shape[1]:
-            raise_invalid(name, action, f"0..{context.shape[1] - 1}")
+            raise_invalid(name, action, f"an index from 0 to {context.shape[1] - 1}")
         return torch.tensor([int(index)], device=self._device)
 
 
@@ -522,7 +523,9 @@ def _check_settings(path: str | os.PathLike, head: dict, own: dict) -> None:
         there, here = (
             ", ".join(f"{name}={pair[i]!r}" for name, pair in other.items()) for i in (0, 1)
         )
-        raise ValueError(f"path={str(path)!r} was saved by a learner with {there}; allowed: {here}")
+        raise ValueError(
+            f"path must be a file saved by a learner with {here}, got {str(path)!r}, saved by a learner with {there}"
+        )
 
 
 # Options of earlier versions, each with the value for which the learner is unchanged today.

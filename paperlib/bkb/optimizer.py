@@ -120,10 +120,8 @@ class Optimizer(shared.Optimizer):
         device: str | torch.device | None = None,
     ):
         if not hasattr(learner, "predict"):
-            allowed = (
-                "one with a posterior everywhere, such as LazyBKB, ContextualBKB or ExactGPUCB"
-            )
-            raise_invalid("learner", learner, allowed)
+            requirement = "a learner with a posterior at every point, for example LazyBKB, ContextualBKB or ExactGPUCB"
+            raise_invalid("learner", learner, requirement)
         super().__init__(learner, context, horizon, seed, prepare, device)
         self._kept = None  # caches the last embedded state with a dictionary, and its embedding
 
@@ -167,8 +165,8 @@ class Optimizer(shared.Optimizer):
         guaranteed = check_in("guaranteed", guaranteed, (False, True))
         if guaranteed and not hasattr(self.learner, "threshold"):
             raise ValueError(
-                f"guaranteed={guaranteed!r}; allowed for {type(self.learner).__name__}, which has "
-                "no threshold: False"
+                f"guaranteed must be False, because {type(self.learner).__name__} has no threshold, "
+                f"got {guaranteed!r}"
             )
         found, now = [], self._now if context is None else self._now.turned(self._lead(context))
         arms = now.context
@@ -248,7 +246,9 @@ class Optimizer(shared.Optimizer):
         dim = self.context.shape[2]
         check_finite("points", at, LARGEST)
         if at.dim() != 3 or at.shape[2] != dim or at.shape[1] < 1:
-            raise ValueError(f"points: {tuple(at.shape[1:])}; allowed: n x {dim} with n at least 1")
+            raise ValueError(
+                f"points must have shape n x {dim} with n at least 1, got shape {tuple(at.shape[1:])}"
+            )
         with torch.no_grad():
             mu, s2 = self.learner.predict(self.state, self.context, at)
         return PosteriorBand(
@@ -262,5 +262,5 @@ class Optimizer(shared.Optimizer):
             ValueError: no reward was given yet.
         """
         if self.rounds == 0:
-            raise ValueError("rounds=0; allowed: after the first tell")
+            raise ValueError("rounds must be at least 1, got 0. Call tell() first")
         return int(self.posterior().mean.argmax())

@@ -136,10 +136,10 @@ class RKHS(RBFArms):
 
     def __post_init__(self):
         if self.centers is not None and self.centers > self.arms:
-            raise ValueError(f"centers={self.centers!r}; allowed: at most arms={self.arms}")
+            raise ValueError(f"centers must be at most arms={self.arms}, got {self.centers!r}")
         if self.grid and round(self.arms ** (1 / self.dim)) ** self.dim != self.arms:
             raise ValueError(
-                f"arms={self.arms!r}; allowed on a grid: an integer to the power of dim={self.dim}"
+                f"arms must be an integer to the power of dim={self.dim} with grid=True, got {self.arms!r}"
             )
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> ArmsInstance:
@@ -217,7 +217,7 @@ class WarmRKHS(_Line):
             if bool(done.all()):
                 return kept
         raise ValueError(
-            f"beyond={self.beyond!r}, lead={self.lead!r}, norm={self.norm!r}, gamma={self.gamma!r}: met by none of {ATTEMPTS} draws; allowed: what f can meet"
+            f"beyond and lead must be attained by one of {ATTEMPTS} random functions, got beyond={self.beyond!r}, lead={self.lead!r}, norm={self.norm!r}, gamma={self.gamma!r}. Decrease beyond or lead"
         )
 
 

@@ -13,6 +13,7 @@ from torch import Tensor
 from .describe import short_repr
 from .streams import Draw
 from .trees import list_leaves
+from .validation import list_options
 
 WANTS = ("reward", "loss", "gradient")
 FALSE_ALARM = 1e-6  # probability of a warning in a trial whose rewards follow the model
@@ -131,8 +132,8 @@ class Observed(NamedTuple):
         )
         return (
             f"{name}={value!r} in round {self.round} contradicts {declared}, with which it lies between {low:.4g} and "
-            f"{high:.4g}; check the unit of {name}, or change these arguments (a trial that follows its model is "
-            f"warned of with probability at most {FALSE_ALARM:g})"
+            f"{high:.4g}. Check the unit of {name} or change these arguments. For a trial that follows its model, this "
+            f"warning has a probability of at most {FALSE_ALARM:g}"
         )
 
 
@@ -198,17 +199,21 @@ def check_learner(x: Any) -> None:
     """Raise ValueError unless ``x`` is a learner. For example, a class, a string or a problem is not."""
     check_kind("learner", x)
     if x.wants not in WANTS:
-        raise ValueError(f"learner.wants={x.wants!r}; allowed: {', '.join(WANTS)}")
+        raise ValueError(f"learner.wants must be {list_options(WANTS)}, got {x.wants!r}")
 
 
 def check_kind(name: str, x: Any) -> None:
     """Raise ValueError unless ``x`` has the members of a learner or a problem; ``name`` is "learner" or "problem"."""
     if isinstance(x, type):
-        raise ValueError(f"{name}={x.__name__}, a class; allowed: an instance, {x.__name__}(...)")
+        raise ValueError(
+            f"{name} must be an instance, for example {x.__name__}(...), got the class {x.__name__}"
+        )
     is_a = [kind for kind, parts in KINDS.items() if all(hasattr(x, part) for part in parts)]
     if name not in is_a:
         given = ", a ".join([short_repr(x), *is_a])
-        raise ValueError(f"{name}={given}; allowed: a {name}, which has {', '.join(KINDS[name])}")
+        raise ValueError(
+            f"{name} must be a {name} with the attributes {', '.join(KINDS[name])}, got {given}"
+        )
 
 
 def check_context(context: Any, trials: int) -> None:
@@ -217,16 +222,20 @@ def check_context(context: Any, trials: int) -> None:
     for path, leaf in list_leaves(context, "context"):
         shape = tuple(leaf.shape) if isinstance(leaf, Tensor) else (1,)
         if shape[:1] not in ((1,), (trials,)) or (arms and (len(shape) != 3 or 0 in shape)):
-            allowed = f"R x K x d or 1 x K x d with R = {trials}" if arms else f"{trials} rows or 1"
-            raise ValueError(f"{path}: shape {shape}; allowed: {allowed}")
+            requirement = (
+                f"of shape R x K x d or 1 x K x d with R = {trials}"
+                if arms
+                else f"a tensor with {trials} rows or 1"
+            )
+            raise ValueError(f"{path} must be {requirement}, got shape {shape}")
 
 
 def check_selection(learner: Learner, choice: Any, context: Any, trials: int) -> None:
     """Raise ValueError unless ``select`` returned an action for each trial and a state."""
     name, arms = f"{type(learner).__name__}.select", isinstance(context, Tensor)
     if not isinstance(choice, (tuple, list)) or len(choice) != 2:
-        raise ValueError(f"{name} returns {short_repr(choice)}; allowed: actions and a state")
-    action, allowed = choice[0], f"a tensor of {trials} actions"
+        raise ValueError(f"{name} must return actions and a state, got {short_repr(choice)}")
+    action, requirement = choice[0], f"a tensor of {trials} actions"
     good = isinstance(action, Tensor) and action.dim() in (1, 2) and len(action) == trials
     if good and arms:
         good = action.dim() == 1 and action.dtype in (torch.int64, torch.int32)
@@ -234,24 +243,26 @@ def check_selection(learner: Learner, choice: Any, context: Any, trials: int) ->
     if good and arms and action.device.type == "cpu":
         good = bool(((action >= 0) & (action < context.shape[1])).all())
     if not good:
-        allowed += f", indices in 0..{context.shape[1] - 1}" if arms else ""
-        raise ValueError(f"{name} returns the actions {short_repr(action)}; allowed: {allowed}")
+        requirement += f", indices from 0 to {context.shape[1] - 1}" if arms else ""
+        raise ValueError(f"{name} must return {requirement}, got {short_repr(action)}")
 
 
 def check_response(problem: Problem, answer: Any, action: Tensor, wants: str) -> None:
     """Raise ValueError unless ``respond`` returned feedback and regret, R each; gradients have the shape of the actions."""
     name = f"{type(problem).__name__}.respond"
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
-        raise ValueError(f"{name} returns {short_repr(answer)}; allowed: feedback and regret")
+        raise ValueError(f"{name} must return feedback and regret, got {short_repr(answer)}")
     shapes = {"feedback": action.shape if wants == "gradient" else action.shape[:1]}
     for (part, shape), x in zip((shapes | {"regret": action.shape[:1]}).items(), answer):
         if not isinstance(x, Tensor) or x.shape != shape:
-            allowed = f"a tensor of shape {tuple(shape)}"
-            raise ValueError(f"{name} returns the {part} {short_repr(x)}; allowed: {allowed}")
+            requirement = f"{part} as a tensor of shape {tuple(shape)}"
+            raise ValueError(f"{name} must return {requirement}, got {short_repr(x)}")
 
 
 def check_state(learner: Learner, after: Any, before: Any) -> None:
     """Raise ValueError unless ``update`` returned a state of the same class as ``select``."""
     if type(after) is not type(before):
         name, kind = type(learner).__name__, type(before).__name__
-        raise ValueError(f"{name}.update returns {short_repr(after)}; allowed: a state, {kind}")
+        raise ValueError(
+            f"{name}.update must return a state of class {kind}, got {short_repr(after)}"
+        )

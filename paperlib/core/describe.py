@@ -108,12 +108,12 @@ def describe(x: Any) -> Any:
             return qualified_name(x) if known else inspect.getsource(x)
         except (OSError, TypeError) as error:  # functions from Python's prompt have no source file
             raise ValueError(
-                f"{x!r} has no source to be known by; allowed: functions of a file or of a notebook's cell"
+                f"a function of a configuration must be defined in a file or in a cell of a notebook, because its source code identifies it, got {x!r}"
             ) from error
     if isinstance(x, PLAIN):
         return x
     raise ValueError(
-        f"{x!r} cannot stand in a configuration; allowed: numbers, strings, tensors, functions, frozen dataclasses and containers of these"
+        f"a configuration must consist of numbers, strings, tensors, functions, frozen dataclasses and containers of these, got {x!r}"
     )
 
 

@@ -24,7 +24,7 @@ def extra(name: str, user: str) -> Iterator[None]:
         ...     import no_such_package
         Traceback (most recent call last):
             ...
-        ImportError: Optuna needs no_such_package: the extra 'optimizers' of paperlib, pip install 'paperlib[optimizers]'
+        ImportError: Optuna requires the package no_such_package of the extra 'optimizers': pip install 'paperlib[optimizers]'
     """
     try:
         yield
@@ -47,4 +47,7 @@ def check_installed(module: str, name: str, user: str) -> None:
 
 def _message(module: str, name: str, user: str) -> str:
     package = ON_PYPI.get(module.split(".")[0], module.split(".")[0])
-    return f"{user} needs {package}: the extra {name!r} of paperlib, pip install 'paperlib[{name}]'"
+    return (
+        f"{user} requires the package {package} of the extra {name!r}: "
+        f"pip install 'paperlib[{name}]'"
+    )

@@ -97,12 +97,12 @@ def parse_npz(raw: bytes) -> tuple[dict, dict[str, np.ndarray]]:
             parts.testzip()
         )  # with a wrong header, numpy would stop before it verifies the checksum
         if torn is not None:
-            raise ValueError(f"{torn} is damaged")
+            raise ValueError(f"the entry {torn} is damaged")
     with np.load(io.BytesIO(raw), allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     head = dict(json.loads(str(arrays.pop("head"))))
     if "checksum" in head and head["checksum"] != checksum(head, arrays):
-        raise ValueError("its checksum is that of other contents")
+        raise ValueError("the stored checksum differs from the checksum of the contents")
     return head, arrays
 
 

@@ -122,9 +122,11 @@ def pick_device(
             return "cpu"
         return "cuda" if trials >= least_trials_for_cuda(arms or 1, dim) else "cpu"
     if device.split(":")[0] not in ("cpu", "cuda", "meta"):
-        raise ValueError(f"device={device!r}; allowed: auto, cpu, cuda, cuda:N")
+        raise ValueError(
+            f"device must be 'auto', 'cpu', 'cuda' or 'cuda:N' with an integer N, got {device!r}"
+        )
     if device.startswith("cuda") and not torch.cuda.is_available():
-        raise ValueError(f"device={device!r}; allowed here: cpu (no CUDA device was found)")
+        raise ValueError(f"device must be 'cpu', because no CUDA device was found, got {device!r}")
     return device
 
 

@@ -43,9 +43,11 @@ class Probe:
 
     def __post_init__(self):
         if self.reduce not in ("last", "final", *REDUCE):
-            raise ValueError(f"reduce={self.reduce!r}; allowed: last, sum, max, min, final")
+            raise ValueError(
+                f"reduce must be one of 'last', 'sum', 'max', 'min', 'final', got {self.reduce!r}"
+            )
         if not callable(self.of):
-            raise ValueError(f"of={self.of!r}; allowed: a function of a Round")
+            raise ValueError(f"of must be a function of a Round, got {self.of!r}")
 
 
 def played_action(seen: Round) -> Tensor:

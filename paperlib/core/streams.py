@@ -91,7 +91,7 @@ class Streams:
             or isinstance(seed, bool)
             or not 0 <= seed < 2**63
         ):
-            raise ValueError(f"seed={seed!r}; allowed: an integer in [0, 2^63)")
+            raise ValueError(f"seed must be an integer from 0 to 2^63 - 1, got {seed!r}")
         self.seeds = np.asarray([int(seed) + i for i in trials], np.uint64)
         self.device, self.dtype = device, dtype
         # purpose -> ((kind, shape), first round, last round + 1, one tensor per round)
@@ -118,8 +118,8 @@ class Streams:
         # Another shape would map rounds to other positions of the same stream, and so reuse numbers.
         if asked != (kind, shape):
             raise ValueError(
-                f"purpose={purpose!r} asks for {kind} of shape {shape} after {asked}; "
-                "allowed: one kind and one shape a purpose"
+                f"purpose={purpose!r} must keep the kind and shape of its first request, {asked}, "
+                f"got {(kind, shape)}"
             )
         if not first <= t < last:
             first, last, rounds = self._fill(t, purpose, kind, shape, counter)

@@ -81,7 +81,7 @@ class Trace:
             )
             if twice := columns.keys() & named.keys():
                 raise ValueError(
-                    f"series {name!r} has columns {sorted(twice)} that are there already; allowed: others"
+                    f"the columns of series {name!r} must have names that no other series uses, got {sorted(twice)}"
                 )
             columns |= named
         return pandas.DataFrame(columns)
@@ -126,7 +126,9 @@ class Trace:
 
     def _places(self, rounds: Sequence[int]) -> np.ndarray:
         if missing := sorted({int(t) for t in rounds} - {int(t) for t in self.rounds}):
-            raise ValueError(f"rounds={missing}; allowed: recorded rounds, {self.rounds.tolist()}")
+            raise ValueError(
+                f"rounds must be recorded rounds, got {missing}. The recorded rounds are {self.rounds.tolist()}"
+            )
         return np.searchsorted(self.rounds, np.asarray(rounds, int))
 
     def save(self, path: str | os.PathLike) -> None:
@@ -174,7 +176,7 @@ class Trace:
                 k: v for k, v in part.about.items() if k != "trials"
             } != about or not np.array_equal(part.rounds, first.rounds):
                 raise ValueError(
-                    f"parts={list(parts)!r}; allowed: chunks of one run, with equal learner, problem, horizon, seed and rounds"
+                    f"parts must be chunks of one run with equal learner, problem, horizon, seed and rounds, got {list(parts)!r}"
                 )
         join = lambda kind: {
             k: np.concatenate([getattr(p, kind)[k] for p in parts]) for k in getattr(first, kind)

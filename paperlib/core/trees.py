@@ -65,18 +65,22 @@ def tree_where(mask: Tensor, a: Any, b: Any) -> Any:
     # Compare the paths first, because a leaf may exist only in the second tree.
     others = dict(list_leaves(b))
     if odd := others.keys() ^ dict(list_leaves(a)).keys():
-        raise ValueError(f"{min(odd)} is in one tree alone; allowed: trees of one structure")
+        raise ValueError(
+            f"the two trees must have the same structure, but only one of them has {min(odd)}"
+        )
 
     def pick(path: str, x: Any) -> Any:
         y = others[path]
         if type(x) is not type(y):
             kinds = f"{type(x).__name__} and {type(y).__name__}"
-            raise ValueError(f"{path}={kinds}; allowed: trees of one structure")
+            raise ValueError(f"{path} must have the same type in both trees, got {kinds}")
         if isinstance(x, (Tensor, Rows)):
             joined = _joined(path, mask, _numbers(x), _numbers(y))
             return Rows.of(joined) if isinstance(x, Rows) else joined
         if repr(x) != repr(y):  # texts are compared, because a NaN does not equal itself
-            raise ValueError(f"{path}={x!r} and {y!r}; allowed: one value, which all trials share")
+            raise ValueError(
+                f"{path} must have one value, which all trials share, got {x!r} and {y!r}"
+            )
         return x
 
     return map_leaves(pick, a)
@@ -91,8 +95,9 @@ def _joined(path: str, mask: Tensor, x: Tensor, y: Tensor) -> Tensor:
     alike = (x.shape[1:], x.dtype) == (y.shape[1:], y.dtype)
     if not (alike and {len(x), len(y)} <= {1, len(mask)}):
         one, other = (f"{z.dtype} of shape {tuple(z.shape)}" for z in (x, y))
-        allowed = f"one dtype and shape in both trees, with {len(mask)} rows or 1"
-        raise ValueError(f"{path}={one} and {other}; allowed: {allowed}")
+        raise ValueError(
+            f"{path} must have the same dtype and shape in both trees, with {len(mask)} rows or 1, got {one} and {other}"
+        )
     # Most leaves have one number per trial and need no view, which would be an extra operation on a GPU.
     rows = mask if x.dim() == 1 else mask.view(-1, *[1] * (x.dim() - 1))
     return x if x is y else torch.where(rows, x, y)
@@ -112,9 +117,9 @@ def check_unshared(base: str, state: Any, trials: int) -> None:
     own = lambda leaf: isinstance(leaf, Tensor) and leaf.dim() > 0 and len(leaf) == trials
     if paths := [path for path, leaf in list_leaves(state) if leaf is not None and not own(leaf)]:
         raise ValueError(
-            f"base={base}, whose trials share {', '.join(paths)}; "
-            f"allowed where trials restart apart: a learner whose state holds tensors of {trials} rows, "
-            "one a trial, clocks among them"
+            f"base must be a learner whose state consists of tensors with {trials} rows, one per trial, because trials "
+            f"restart independently, got {base}, whose trials share {', '.join(paths)}. "
+            "Store counters, for example a clock, in such tensors too"
         )
 
 
@@ -149,7 +154,7 @@ def pack(tree: Any, name: str = "state") -> tuple[dict[str, np.ndarray], dict[st
             plain[path] = leaf
         else:
             raise ValueError(
-                f"{path}={leaf!r}; allowed in a state: tensor, Rows, int, float, bool, str, None, NamedTuple"
+                f"{path} must be a tensor, Rows, int, float, bool, str, None or NamedTuple, because it is part of a state, got {leaf!r}"
             )
     return arrays, plain
 
@@ -193,7 +198,7 @@ def normalize_trials(trials: int | Sequence[int] | np.ndarray) -> tuple[Sequence
         trials = check_integer("trials", trials)
         return range(trials), trials
     if np.size(trials) < 1:
-        raise ValueError(f"trials={trials!r}; allowed: at least one trial")
+        raise ValueError(f"trials must contain at least one trial, got {trials!r}")
     return [check_integer("trials", trial, least=0) for trial in trials], None
 
 
@@ -240,13 +245,13 @@ def select_trials(config: Any, trials: Any, total: int | None = None, name: str 
 def _rows(value: Tensor, trials: Any, total: int | None, name: str) -> Tensor:
     if min(trials) < 0:  # a negative index would count from the end
         raise ValueError(
-            f"trials={trials!r}; allowed with {name}, which has a row a trial: 0, 1, ..."
+            f"trials must be at least 0, because {name} has one row per trial, got {trials!r}"
         )
     rows, least = len(value), max(trials) + 1
     if rows < least if total is None else rows != total:
-        allowed = f"at least {least}" if total is None else str(total)
+        required = f"at least {least}" if total is None else str(total)
         raise ValueError(
-            f"{name}: {rows} rows; allowed: {allowed}, one for each trial of the run, or one number for all"
+            f"{name} must have one row per trial of the run, which is {required}, or be one number for all trials, got {rows}"
         )
     # Return the tensor itself if all rows are used, so that `select_trials` can detect "no change".
     return value if list(trials) == list(range(rows)) else value[list(trials)]

@@ -5,7 +5,7 @@ Constructors and ask/tell call these functions; the loop over rounds does not.
 Settings lie between 1e-30 and 1e30 in absolute value. Products of up to ten such numbers are normal float64 numbers, so that
 no square or fourth power in a formula under- or overflows. Data may also be 0, and have the same upper bound.
 
-Every ValueError contains the argument, its value and the requirement. Every NumPy scalar is accepted as a Python number. A function
+Every ValueError contains the argument, the requirement and the value, for example "noise must be positive, got -1.0". Every NumPy scalar is accepted as a Python number. A function
 computes with the return value of the check, which is a Python number: ``horizon = check_integer("horizon", horizon)``. Fields of
 dataclasses are converted to Python numbers before they are checked (``describe.frozen_dataclass``).
 Shapes: R trials, K arms, d dimensions.
@@ -39,9 +39,24 @@ def norm_slack(dim: int) -> float:
     return min((dim + 4) / 2 * SINGLE, 1e-3)
 
 
-def raise_invalid(name: str, value: Any, allowed: str) -> None:
-    """Raise a ValueError with the argument, its value and the requirement."""
-    raise ValueError(f"{name}={short_repr(value)}; allowed: {allowed}")
+def raise_invalid(name: str, value: Any, requirement: str) -> None:
+    """Raise a ValueError with the argument, the requirement and the value.
+
+    The requirement completes the sentence "<name> must be ...", for example "positive" or "at least 1".
+    """
+    raise ValueError(f"{name} must be {requirement}, got {short_repr(value)}")
+
+
+def list_options(options: Collection) -> str:
+    """Return the options for a message.
+
+    Examples:
+        >>> from paperlib.core.validation import list_options
+        >>> list_options(("a", "b")), list_options(("a",))
+        ("one of 'a', 'b'", "'a'")
+    """
+    listed = ", ".join(map(repr, options))
+    return f"one of {listed}" if len(options) > 1 else listed
 
 
 def is_number(value: Any) -> bool:
@@ -78,7 +93,7 @@ def check_number(
         >>> check_number("scale", 2, least=0.1, most=1.0)
         Traceback (most recent call last):
             ...
-        ValueError: scale=2; allowed: a finite number above 0, from 0.1 to 1
+        ValueError: scale must be a positive number from 0.1 to 1, got 2
     """
     if isinstance(value, Tensor):
         fits = by_trial and value.dim() == 1 and value.dtype in ROWS and not value.requires_grad
@@ -90,10 +105,9 @@ def check_number(
         value = to_python(value)
         good = is_number(value) and (least <= value <= most or (zero and value == 0))
     if not good:
-        above = ", 0 or" if zero else " above 0," if least > 0 else ""
-        trials = ", or a tensor of one for each trial" if by_trial else ""
-        finite = "" if most == float("inf") else "finite "
-        raise_invalid(name, value, f"a {finite}number{above} from {least:g} to {most:g}{trials}")
+        kind = f"{'0 or ' if zero else ''}a {'positive ' if least > 0 else ''}number"
+        trials = ", or a tensor with one such number per trial" if by_trial else ""
+        raise_invalid(name, value, f"{kind} from {least:g} to {most:g}{trials}")
     return value
 
 
@@ -129,7 +143,7 @@ def check_coordinates(name: str, values: Any) -> tuple[float, ...]:
     values = to_python(values)
     good = isinstance(values, tuple) and len(values) > 0
     if not (good and all(is_number(x) and -LARGEST <= x <= LARGEST for x in values)):
-        raise_invalid(name, values, f"None, or a tuple of numbers from {-LARGEST:g} to {LARGEST:g}")
+        raise_invalid(name, values, f"None or a tuple of numbers from {-LARGEST:g} to {LARGEST:g}")
     return values
 
 
@@ -138,8 +152,8 @@ def check_integer(name: str, value: int, least: int = 1, most: int = INT64) -> i
     value = to_python(value)
     good = isinstance(value, int) and not isinstance(value, bool)
     if not (good and least <= value <= most):
-        upto = "below 2^63" if most == INT64 else f"at most {most}"
-        raise_invalid(name, value, f"an integer, at least {least}, {upto}")
+        largest = "2^63 - 1" if most == INT64 else most
+        raise_invalid(name, value, f"an integer from {least} to {largest}")
     return value
 
 
@@ -153,7 +167,7 @@ def check_in(name: str, value: Any, allowed: Collection) -> Any:
     value = to_python(value)
     same = lambda x: isinstance(x, bool) == isinstance(value, bool) and x == value
     if not (isinstance(value, (str, int, float)) and any(map(same, allowed))):
-        raise_invalid(name, value, ", ".join(map(str, allowed)))
+        raise_invalid(name, value, list_options(allowed))
     return value
 
 
@@ -166,15 +180,15 @@ def check_array(name: str, values: Any) -> np.ndarray:
     try:
         given = np.array(_detached(values))
         if isinstance(values, np.ma.MaskedArray) or given.dtype.kind not in "biufO":
-            raise TypeError(f"{given.dtype} is no kind of number here")
+            raise TypeError(f"arrays of dtype {given.dtype} are not supported")
         if given.dtype == object and not all(isinstance(x, Real) for x in given.flat):
-            raise TypeError("not all of them are numbers")  # NumPy would convert text to numbers
+            raise TypeError("not all entries are numbers")  # NumPy would convert text to numbers
         with np.errstate(over="ignore"):  # an overflow to inf is rejected below
             found = given.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name}={short_repr(values)}; allowed: numbers") from error
+        raise ValueError(f"{name} must be an array of numbers, got {short_repr(values)}") from error
     if not np.isfinite(found).all():
-        raise_invalid(name, values, "finite numbers")
+        raise_invalid(name, values, "an array of finite numbers")
     return found
 
 
@@ -201,15 +215,18 @@ def check_arms(arms: Tensor, arm: Tensor | None = None, name: str = "arms") -> N
         ValueError: an empty or non-finite set of arms, or an unknown index.
     """
     if not isinstance(arms, Tensor) or arms.dim() != 3 or 0 in arms.shape:
-        shape = tuple(arms.shape) if isinstance(arms, Tensor) else type(arms).__name__
+        is_tensor = isinstance(arms, Tensor)
+        given = f"shape {tuple(arms.shape)}" if is_tensor else f"type {type(arms).__name__}"
         raise ValueError(
-            f"{name}: {shape}; allowed: a tensor R x K x d or 1 x K x d with at least one arm and one dimension"
+            f"{name} must be a tensor of shape R x K x d or 1 x K x d with at least one arm and one dimension, got {given}"
         )
     if arms.device.type == "meta":
         return
     check_finite(name, arms, LARGEST)
     if arm is not None and not bool(((arm >= 0) & (arm < arms.shape[1])).all()):
-        raise ValueError(f"arm={arm.tolist()}; allowed: 0..{arms.shape[1] - 1}")
+        raise ValueError(
+            f"arm must contain indices from 0 to {arms.shape[1] - 1}, got {arm.tolist()}"
+        )
 
 
 def check_finite(name: str, values: Tensor, most: float | None = None) -> None:
@@ -218,5 +235,5 @@ def check_finite(name: str, values: Tensor, most: float | None = None) -> None:
         return
     inside = values.isfinite() if most is None else values.abs() <= most
     if not bool(inside.all()):
-        upto = "" if most is None else f", up to {most:g} in size"
-        raise_invalid(name, values[~inside][0].item(), f"finite numbers{upto}")
+        limit = "" if most is None else f" and at most {most:g} in absolute value"
+        raise_invalid(name, values[~inside][0].item(), f"finite{limit}")

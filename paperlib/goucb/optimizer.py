@@ -100,7 +100,7 @@ class Optimizer(shared.PaperOptimizer):
         device: str | torch.device | None = None,
     ):
         if not isinstance(space, Space):
-            raise_invalid("space", space, "Space([...]) of Real, Integer and Category")
+            raise_invalid("space", space, "a Space, for example Space([Real('x', 0.0, 1.0)])")
         check_in("policy", policy, POLICIES)
         n_init = check_size("n_init", n_init)
         self.space = space
@@ -112,7 +112,7 @@ class Optimizer(shared.PaperOptimizer):
         self._texts = {}  # decoded points as text, by coordinates, so that each is decoded once
         self._settings()  # raises now if the learner could not be saved later
         if not (hasattr(self.state, "x") and hasattr(self.state, "y")):
-            raise_invalid("learner", own, "one whose state has points x and answers y")
+            raise_invalid("learner", own, "one whose state has points x and values y")
 
     def _native(self, point: np.ndarray) -> dict[str, Any]:
         return self.space.decode(point)
@@ -199,12 +199,16 @@ class Optimizer(shared.PaperOptimizer):
         """
         check_in("how", how, ("observed", "model", "uniform"))
         if not self.rounds:
-            raise_invalid("answers", 0, "at least one")
+            raise_invalid("rounds", 0, "at least 1, the number of values given to tell()")
         heard = self.log[self._now.skipped :]
         if how == "uniform":
             late = [x for x in heard[getattr(self.learner, "n_init", 0) :] if x.failure is None]
             if not late:
-                raise_invalid("answers", len(heard), f"more than n_init = {self.learner.n_init}")
+                raise_invalid(
+                    "rounds",
+                    len(heard),
+                    f"above n_init={self.learner.n_init}, with a value after the initial points",
+                )
             at = self._draw(self._now).uniform("recommend").item()
             return late[int(at * len(late))].x
         # A failed evaluation has the lowest value in the model's data, and is not a candidate
@@ -221,7 +225,7 @@ class Optimizer(shared.PaperOptimizer):
         """
         points = _records(points)
         if not isinstance(points, (list, tuple)) or not points:
-            raise_invalid("points", points, "a list of points, not empty")
+            raise_invalid("points", points, "a list of at least one point")
         at = np.stack([self.space.encode(x) for x in points])
         return self._predicted(torch.from_numpy(at).unsqueeze(0).to(self.device))
 
@@ -230,10 +234,10 @@ class Optimizer(shared.PaperOptimizer):
             raise_invalid(
                 "learner",
                 self.learner,
-                'one that predicts, as those of policy="gp" and "practical" do',
+                "one with the method predict, for example that of policy='gp' or policy='practical'",
             )
         if not self.rounds:
-            raise_invalid("answers", 0, "at least one")
+            raise_invalid("rounds", 0, "at least 1, the number of values given to tell()")
         with torch.no_grad():
             found = self.learner.predict(self.state, self.context, at)
         return Prediction(*(to_numpy(x[0]) for x in found))
@@ -261,22 +265,22 @@ class Optimizer(shared.PaperOptimizer):
         try:
             answer = real_number("y", y)
         except ValueError as error:
-            raise ValueError(f"{error}; pass an exception, or words, to fail") from error
+            raise ValueError(
+                f"{error}. Use fail() with an exception or a message for a failed evaluation"
+            ) from error
         if not abs(answer) <= LARGEST:  # also true for NaN, which ``>`` would miss
             return self._failed(now, x, short_repr(y), update)
         after, asked = super()._heard(now, x, answer, update), self._action(x) is now.proposed
         if now.warned or not asked or not self._is_wasted(after, answer):
             return after
         stays = isinstance(self.learner, GOUCB)
-        search_on = (
-            'If the function has no noise, choose policy="turbo" or policy="gp", which search on'
-        )
+        search_on = 'If the function has no noise, choose policy="turbo" or policy="gp", which continue the search'
         fewer = (
             "If the function has no noise and the space has few points, fewer evaluations suffice"
         )
         point = short_repr(self._log(after)[-1].x)
         warn_caller(
-            f"{point} was evaluated again and gave exactly the same answer. {search_on if stays else fewer}"
+            f"{point} was evaluated again and returned exactly the same value. {search_on if stays else fewer}"
         )
         return after._replace(warned=True)
 
@@ -341,7 +345,9 @@ def _record(x: Any) -> Any:
         return x.to_dict() if hasattr(x, "to_dict") else x
     if len(x) != 1:
         raise_invalid(
-            "x", x, f"one point: a table of 1 row, not of {len(x)}; observe takes several"
+            "x",
+            x,
+            f"one point, which is a table with 1 row, not with {len(x)} rows (use observe for several)",
         )
     return x.to_dict("records")[0]
 
@@ -406,7 +412,7 @@ def minimize(
         (8, True)
     """
     if not callable(function):
-        raise_invalid("function", function, "a function of a dict of values by name")
+        raise_invalid("function", function, "a function of a dict with the values by name")
     evaluations = check_integer("evaluations", evaluations)
     _check_catch(catch)
     search = Optimizer(space, policy, n_init, evaluations, seed, learner)
@@ -446,7 +452,7 @@ def _evaluate(search: Optimizer, function: Callable, catch: Any) -> None:
 def _check_catch(catch: Any) -> None:
     kinds = catch if isinstance(catch, tuple) else (catch,)
     if not all(isinstance(kind, type) and issubclass(kind, BaseException) for kind in kinds):
-        raise_invalid("catch", catch, "a class of exceptions, or a tuple of them")
+        raise_invalid("catch", catch, "a class of exceptions or a tuple of them")
 
 
 def _least(search: Optimizer) -> Found:

@@ -70,7 +70,7 @@ class Ball:
 
     def __post_init__(self):
         if self.learner.scaling != "none":
-            raise_invalid("learner.scaling", self.learner.scaling, "none")
+            raise_invalid("learner.scaling", self.learner.scaling, "'none'")
 
     def __call__(self, seen: Round) -> Tensor:
         learner, before, x = self.learner, seen.before, seen.action.unsqueeze(1)

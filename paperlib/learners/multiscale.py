@@ -171,8 +171,8 @@ def check_threads(base: Any, state: Any, trials: int, context: Any, **tkwargs) -
     good = isinstance(bar, Tensor) and bar.shape == (trials + 1,) and bar.is_floating_point()
     if not good or (bar.device.type != "meta" and not bool(bar.isfinite().all())):
         raise ValueError(
-            f"base={type(base).__name__}, whose optimistic returns {short_repr(bar)}; "
-            f"allowed: a tensor of {trials + 1} finite numbers, one a trial"
+            f"base.optimistic must return a tensor of {trials + 1} finite numbers, one per trial, "
+            f"got {short_repr(bar)} from base={type(base).__name__}"
         )
 
 
@@ -261,11 +261,15 @@ class Multiscale(Wrapper):
         if lacking:
             kind = type(self.base).__name__
             raise_invalid(
-                "base", self.base, f"a learner with {' and '.join(lacking)}, which {kind} lacks"
+                "base",
+                self.base,
+                f"a learner with the method{'s' * (len(lacking) > 1)} {' and '.join(lacking)}, which {kind} lacks",
             )
         named = lambda x: isinstance(x, str) and x in ("A1", "A2")
         if not (isinstance(self.logarithmic, tuple) and all(map(named, self.logarithmic))):
-            raise_invalid("logarithmic", self.logarithmic, "a tuple of A1, A2, one of them or none")
+            raise_invalid(
+                "logarithmic", self.logarithmic, "a tuple that contains only 'A1' and 'A2', or ()"
+            )
 
     def init(
         self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs
@@ -419,8 +423,8 @@ class Multiscale(Wrapper):
             ValueError: always; this learner is anytime without a horizon and needs no doubling.
         """
         raise ValueError(
-            "base=Multiscale restarted from outside, as Doubling does; allowed: Multiscale alone, which is anytime "
-            "without a horizon"
+            "base must not be Multiscale in a wrapper that restarts it, for example Doubling. Use Multiscale without "
+            "the wrapper, because it needs no horizon"
         )
 
     def report(self, state: MultiscaleState) -> dict[str, Tensor]:

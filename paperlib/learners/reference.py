@@ -75,7 +75,7 @@ class UniformArm(ReferenceRule):
         """Raise ValueError for values that ``ReferenceRule`` rejects, or if there are fewer arms than ``count``."""
         super().validate(arms, arm, reward)
         if self.count is not None and self.count > arms.shape[1]:
-            raise_invalid("count", self.count, f"at most the {arms.shape[1]} arms there are")
+            raise_invalid("count", self.count, f"at most {arms.shape[1]}, the number of arms")
 
 
 @frozen_dataclass

@@ -49,7 +49,7 @@ class Wrapper:
 
     def __post_init__(self):
         if not (is_learner(self.base) and hasattr(self.base, "update")):
-            raise_invalid("base", self.base, "a learner")
+            raise_invalid("base", self.base, "a learner with the method update")
 
     @property
     def wants(self) -> str:
@@ -181,7 +181,7 @@ class Scripted(Wrapper):
         super().__post_init__()
         if not self.tags.own_actions:
             raise ValueError(
-                f"base={self.base!r}; allowed: a learner that learns of other actions than its own"
+                f"base must be a learner that can learn from actions of other learners, got {self.base!r}"
             )
         if not is_learner(self.actions):
             raise_invalid("actions", self.actions, "a learner")
@@ -265,7 +265,9 @@ def check_restart(
     try:
         tree_where(torch.ones(count, dtype=torch.bool, device=device), fresh, probe)
     except ValueError as error:
-        raise ValueError(f"base={name}, whose restart returns another state: {error}") from error
+        raise ValueError(
+            f"base.restart must return a state of the same structure as the current one, got base={name}: {error}"
+        ) from error
     return base, context, fresh, draw
 
 

@@ -62,8 +62,8 @@ class EllipsoidLearner:
         square = context.square().sum(-1)
         if context.device.type != "meta" and not bool((square <= CONDITION * self.ridge).all()):
             raise ValueError(
-                f"arms: largest norm {float(square.max().sqrt()):g}; allowed with ridge={self.ridge!r}: up to "
-                f"{math.sqrt(CONDITION * self.ridge):g}, for their squares are added to lambda"
+                f"arms must have norms of at most {math.sqrt(CONDITION * self.ridge):g} with ridge={self.ridge!r}, because "
+                f"the squared norms are added to lambda, got a norm of {float(square.max().sqrt()):g}"
             )
         if feedback is not None:
             check_finite("reward", feedback, LARGEST)

@@ -40,7 +40,7 @@ class Bounds(NamedTuple):
         """
         sides = [check_array(name, values) for name, values in (("lo", lo), ("hi", hi))]
         if sides[0].ndim != 1 or sides[0].shape != sides[1].shape:
-            raise_invalid("lo, hi", (lo, hi), "two lists of d numbers")
+            raise_invalid("(lo, hi)", (lo, hi), "two lists of d numbers")
         to = {"dtype": torch.float64} | tkwargs
         bounds = cls(*(torch.as_tensor(side).unsqueeze(0).to(**to) for side in sides))
         check_bounds(bounds)
@@ -86,13 +86,14 @@ def check_bounds(bounds: Any, x: Tensor | None = None, name: str = "action") -> 
     """
     if not isinstance(bounds, Bounds):
         raise_invalid(
-            "bounds", bounds, "Bounds(lo, hi), of paperlib.maths.bounds; Bounds.of takes lists"
+            "bounds", bounds, "a paperlib.maths.bounds.Bounds, for example Bounds.of([0.0], [1.0])"
         )
     lo, hi = bounds
     good = isinstance(lo, Tensor) and isinstance(hi, Tensor) and lo.shape == hi.shape
     if not (good and lo.dim() == 2 and 0 not in lo.shape and lo.is_floating_point()):
         shapes = [tuple(side.shape) if isinstance(side, Tensor) else side for side in bounds]
-        raise_invalid("bounds", shapes, "lo and hi, tensors 1 x d or R x d with d at least 1")
+        requirement = "two tensors lo and hi of shape 1 x d or R x d with d at least 1"
+        raise_invalid("bounds", shapes, requirement)
     if x is not None and not isinstance(x, Tensor):
         raise_invalid(name, x, "a tensor")
     if x is not None and not (x.dim() == 2 and x.shape[1] == bounds.dim and len(lo) in (1, len(x))):
@@ -104,7 +105,7 @@ def check_bounds(bounds: Any, x: Tensor | None = None, name: str = "action") -> 
         check_finite(side, values, LARGEST)
     if bool((lo >= hi).any()):
         row, j = (lo >= hi).nonzero()[0].tolist()
-        raise_invalid(f"lo[{j}], hi[{j}]", (lo[row, j].item(), hi[row, j].item()), "lo below hi")
+        raise_invalid(f"lo[{j}]", lo[row, j].item(), f"smaller than hi[{j}]={hi[row, j].item()!r}")
     if x is None or x.device.type == "meta":
         return
     # Data often come in float32, so the tolerance includes its rounding error, up to MOST_OUTSIDE.
@@ -114,4 +115,6 @@ def check_bounds(bounds: Any, x: Tensor | None = None, name: str = "action") -> 
     if not bool(inside.all()):
         row, j = (~inside).nonzero()[0].tolist()
         sides = (side.expand(len(x), -1)[row, j].item() for side in bounds)
-        raise_invalid(f"{name}[{row}, {j}]", x[row, j].item(), "from {!r} to {!r}".format(*sides))
+        raise_invalid(
+            f"{name}[{row}, {j}]", x[row, j].item(), "a number from {!r} to {!r}".format(*sides)
+        )

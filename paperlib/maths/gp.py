@@ -78,7 +78,7 @@ class RBF:
             return (self.gamma,) * dim
         if len(self.gamma) != dim:
             raise ValueError(
-                f"gamma={self.gamma!r}; allowed for points of {dim} dimensions: as many numbers, or one for all"
+                f"gamma must be one number or a tuple of {dim} numbers, because the points have {dim} dimensions, got {self.gamma!r}"
             )
         return self.gamma
 
@@ -201,31 +201,34 @@ def check_kernel(kernel: Kernel, X: Tensor) -> None:
     everywhere = _valued(kernel, kernel.diag, X)
     if everywhere.shape != X.shape[:-1]:
         raise ValueError(
-            f"kernel={kernel!r} has a diagonal of shape {tuple(everywhere.shape)} on {X.shape[-2]} points; allowed: {tuple(X.shape[:-1])}"
+            f"kernel={kernel!r} must have a diagonal of shape {tuple(X.shape[:-1])} on {X.shape[-2]} points, got {tuple(everywhere.shape)}"
         )
     X = X[..., torch.linspace(0, X.shape[-2] - 1, min(PROBE, X.shape[-2])).long(), :]
     K, diagonal, n = _valued(kernel, kernel, X, X), kernel.diag(X), X.shape[-2]
     if K.shape[-2:] != (n, n):
         raise ValueError(
-            f"kernel={kernel!r} gives the shapes {tuple(K.shape)} on {n} points; allowed: ... x {n} x {n}"
+            f"kernel={kernel!r} must return a matrix of shape ... x {n} x {n} on {n} points, got {tuple(K.shape)}"
         )
     size, apart = float(diagonal.max()), float((K - K.mT).abs().max())
     unequal = float((K.diagonal(dim1=-2, dim2=-1) - diagonal).abs().max())
     least, eigenvalue = float(everywhere.min()), float(torch.linalg.eigvalsh(K).min())
     for wrong, words in (
-        (least < 0, f"has {least!r} on its diagonal; allowed: at least 0"),
-        (apart > 1e-8 * size, f"is not symmetric, by {apart!r}; allowed: k(x, y) = k(y, x)"),
+        (least < 0, f"have a diagonal of at least 0, got {least!r}"),
+        (
+            apart > 1e-8 * size,
+            f"be symmetric, k(x, y) = k(y, x), got values that differ by {apart!r}",
+        ),
         (
             unequal > 1e-8 * size,
-            "is inconsistent: diag differs from k(x, x); allowed: the same numbers",
+            f"be consistent, diag(x) = k(x, x), got values that differ by {unequal!r}",
         ),
         (
             eigenvalue < -1e-8 * size * n,
-            f"has the eigenvalue {eigenvalue!r} on {n} points; allowed: a positive semidefinite kernel",
+            f"be positive semidefinite, got the eigenvalue {eigenvalue!r} on {n} points",
         ),
     ):
         if wrong:
-            raise ValueError(f"kernel={kernel!r} {words}")
+            raise ValueError(f"kernel={kernel!r} must {words}")
 
 
 def _valued(kernel: Kernel, function: Callable, *points: Tensor) -> Tensor:
@@ -234,14 +237,14 @@ def _valued(kernel: Kernel, function: Callable, *points: Tensor) -> Tensor:
         found = function(*points)
     except Exception as error:
         raise ValueError(
-            f"kernel={kernel!r} raises {error!r}; allowed: one that does not"
+            f"kernel={kernel!r} must not raise an error on two tensors of points, got {error!r}"
         ) from error
     if not isinstance(found, Tensor) or not found.is_floating_point():
         kind = found.dtype if isinstance(found, Tensor) else type(found).__name__
-        raise ValueError(f"kernel={kernel!r} gives {kind}; allowed: tensors of float64")
+        raise ValueError(f"kernel={kernel!r} must return tensors of float64, got {kind}")
     if not bool((found.abs() <= LARGEST).all()):
         raise ValueError(
-            f"kernel={kernel!r} gives values that are not finite; allowed: finite numbers, up to {LARGEST:g}"
+            f"kernel={kernel!r} must return finite numbers of at most {LARGEST:g} in absolute value, got {float(found.abs().max()):g}"
         )
     return found
 
@@ -332,9 +335,11 @@ def maximum_likelihood(points, rewards, noise: float | None = None) -> MaximumLi
     """
     X, y = check_array("points", points), check_array("rewards", rewards)
     if X.ndim != 2 or len(X) < 2 or X.shape[1] < 1:
-        raise ValueError(f"points={X.shape}; allowed: n x d with n at least 2")
+        raise ValueError(f"points must have shape n x d with n at least 2, got shape {X.shape}")
     if y.shape != X.shape[:1]:
-        raise ValueError(f"rewards={y.shape}; allowed: {X.shape[:1]}, one for each point")
+        raise ValueError(
+            f"rewards must have shape {X.shape[:1]}, one number per point, got shape {y.shape}"
+        )
     if noise is not None:
         noise = check_positive("noise", noise)
     # The squares of these numbers are summed and divided by, so they must neither overflow nor underflow.
@@ -342,8 +347,8 @@ def maximum_likelihood(points, rewards, noise: float | None = None) -> MaximumLi
         most = float(np.abs(x).max())
         if most > LARGEST or 0 < np.ptp(x, axis=0).max() < SMALLEST:
             raise ValueError(
-                f"{name}: up to {most:g} in size, {np.ptp(x, axis=0).max():g} apart; "
-                f"allowed: up to {LARGEST:g}, and apart by 0 or at least {SMALLEST:g}"
+                f"{name} must be at most {LARGEST:g} in absolute value and have a range of 0 or at least {SMALLEST:g}, "
+                f"got an absolute value of {most:g} and a range of {np.ptp(x, axis=0).max():g}"
             )
     squares = np.square(X.T[:, :, None] - X.T[:, None, :])  # d x n x n
     spread = np.where(np.ptp(X, axis=0) > 0, np.ptp(X, axis=0), 1.0)

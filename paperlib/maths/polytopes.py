@@ -135,10 +135,10 @@ def chebyshev_ball(C: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, float]:
         method="highs",
     )
     if found.status == 3:
-        raise ValueError("C, d: the polytope is unbounded; allowed: bounded ones")
+        raise ValueError("C, d must describe a bounded polytope, got an unbounded one")
     if found.status != 0 or found.x[-1] <= NARROWEST:
         raise ValueError(
-            f"C, d: the largest ball inside has radius {found.x[-1] if found.status == 0 else 0:g}; allowed: a radius above {NARROWEST:g}"
+            f"C, d must describe a polytope whose largest inscribed ball has a radius above {NARROWEST:g}, got {max(0.0, found.x[-1]) if found.status == 0 else 0:g}"
         )
     return found.x[:-1], float(found.x[-1])
 
@@ -163,11 +163,11 @@ def list_vertices(C: np.ndarray, e: np.ndarray) -> np.ndarray:
                 ).intersections
         except QhullError as error:
             raise ValueError(
-                f"C, d: Qhull finds no vertices ({str(error).splitlines()[0]}); allowed: bounded polytopes"
+                f"C, d must describe a bounded polytope, but Qhull found no vertices ({str(error).splitlines()[0]})"
             ) from error
     if not (abs(found) <= LARGEST).all():  # also False for numbers that are not finite
         raise ValueError(
-            f"C, d: the polytope is unbounded, or reaches beyond {LARGEST:g} of its inscribed radius; allowed: bounded ones"
+            f"C, d must describe a bounded polytope that extends at most {LARGEST:g} times its inscribed radius, got a larger or unbounded one"
         )
     return np.unique(found.round(10) + 0.0, axis=0)
 
@@ -200,11 +200,11 @@ def polytope(C, d, *, most: int = MOST, **tkwargs) -> Polytope:
     C, d = (C[None], d[None]) if C.ndim == 2 and d.ndim == 1 else (C, d)
     if C.ndim != 3 or C.shape[:2] != d.shape or 0 in C.shape:
         raise ValueError(
-            f"C: {C.shape}, d: {d.shape}; allowed: R x q x n and R x q, or q x n and q"
+            f"C, d must have the shapes R x q x n and R x q, or q x n and q, got {C.shape} and {d.shape}"
         )
     if not all((abs(x) <= BIGGEST).all() for x in (C, d)) or (C == 0).all(2).any():
         raise ValueError(
-            f"C, d: a number beyond {BIGGEST:g} or a row of C is 0; allowed: smaller numbers and rows with a normal"
+            f"C, d must contain numbers of at most {BIGGEST:g} in absolute value, and each row of C at least one number other than 0, got {max(float(abs(C).max()), float(abs(d).max())):g} as the largest absolute value and {int((C == 0).all(2).sum())} zero rows"
         )
     # The size is divided out first, because squares could underflow or overflow.
     size = np.abs(C).max(axis=2, keepdims=True)
@@ -214,7 +214,7 @@ def polytope(C, d, *, most: int = MOST, **tkwargs) -> Polytope:
         C, d = C / length, d / length[:, :, 0]
     if not (abs(d) <= LARGEST).all():
         raise ValueError(
-            f"C, d: a constraint is {abs(d).max():g} away from 0; allowed: up to {LARGEST:g}"
+            f"C, d must describe constraints at a distance of at most {LARGEST:g} from 0, got {abs(d).max():g}"
         )
     offsets, vertices, *rest = zip(*(_one(c, b, most) for c, b in zip(C, d)))
     # If one trial has no listed vertices, all trials use linear programs.
@@ -252,7 +252,7 @@ def _one(C: np.ndarray, d: np.ndarray, most: int) -> tuple[np.ndarray | float, .
 def _least(C: np.ndarray, e: np.ndarray, c: np.ndarray) -> float:
     found = linprog(c, C, e, bounds=[(None, None)] * len(c), method="highs")
     if found.status != 0:  # The program is feasible, because 0 is inside.
-        raise ValueError("C, d: the polytope is unbounded; allowed: bounded ones")
+        raise ValueError("C, d must describe a bounded polytope, got an unbounded one")
     return found.fun
 
 

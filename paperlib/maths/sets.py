@@ -264,7 +264,7 @@ def _answer(oracle: Callable[[np.ndarray], np.ndarray], c: np.ndarray) -> np.nda
         found = np.empty(())
     if found.shape != c.shape or not np.isfinite(found).all():
         raise RuntimeError(
-            f"oracle: its answer to c={c!r} is {answer!r}; allowed: a point of the set, {len(c)} finite numbers"
+            f"oracle must return a point of the set, {len(c)} finite numbers, got {answer!r} for c={c!r}"
         )
     return found
 
@@ -307,15 +307,21 @@ def oracle_set(
     middle = np.atleast_1d(check_array("center", center))
     if middle.ndim != 1 or not len(middle) or not (abs(middle) <= LARGEST).all():
         raise_invalid(
-            "center", center, f"n finite numbers, n at least 1, up to {LARGEST:g} in size"
+            "center",
+            center,
+            f"a list of at least one finite number, each at most {LARGEST:g} in absolute value",
         )
     n = len(middle)
     try:
         shape = np.shape(oracle(np.ones(n)))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"oracle: {error}; allowed: a function of n numbers") from error
+        raise ValueError(
+            f"oracle must be a function of n numbers that returns n numbers, but it raised: {error}"
+        ) from error
     if shape != (n,):
-        raise ValueError(f"oracle: answers of shape {shape}; allowed: ({n},), as the center")
+        raise ValueError(
+            f"oracle must return points of shape ({n},), as the center, got shape {shape}"
+        )
     row = lambda x: torch.as_tensor(np.asarray(x, float), **tkwargs).reshape(1, -1)
     guess = OracleSet(n, oracle, row(middle), row(radius)[0], row(np.inf)[0], row(np.inf)[0])
     axes = torch.eye(n, **tkwargs)
@@ -335,7 +341,7 @@ def oracle_set(
             least = radius * farthest().item()
             if check_positive(name, value) < least * (1 - ORACLE_ROUNDING):
                 raise ValueError(
-                    f"{name}={value!r}; allowed: at least {least:.10g}, which points of the set reach"
+                    f"{name} must be at least {least:.10g}, which points of the set attain, got {value!r}"
                 )
             found = found._replace(**{field: row(value / radius)[0]})
     check_oracle(found)
@@ -358,11 +364,11 @@ def check_oracle(cset: ConvexSet) -> None:
         u = Streams(0, [k], cset.D.device, cset.D.dtype).at(-1).sphere("probe", n).expand(R, n)
         h = support_function(cset, u)
         if not bool(h.isfinite().all()):
-            raise RuntimeError("lmo: its answers are not finite; allowed: points of the set")
+            raise RuntimeError("lmo must return points of the set, got numbers that are not finite")
         if not bool(((h >= cset.r - slack) & (h <= cset.R * (1 + slack) + slack)).all()):
             reach = f"{h.min().item():.10g} to {h.max().item():.10g}"
             raise RuntimeError(
-                f"lmo: its set reaches {reach} along some direction; allowed: {cset.r:g} to {cset.R.max().item():.10g}, the balls inside and around"
+                f"lmo must return points of a set with a support function from {cset.r:g} to {cset.R.max().item():.10g}, the radii of the inner and outer ball, got {reach} in one direction"
             )
 
 

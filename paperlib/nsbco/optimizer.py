@@ -58,10 +58,12 @@ class Domain(NamedTuple):
 def _check_scale(name: str, value: Any, center: np.ndarray, scale: np.ndarray) -> None:
     """Raise ValueError for half widths that are out of range, or too small relative to the center to distinguish points."""
     if not ((scale >= SMALLEST) & (scale <= LARGEST)).all():
-        raise_invalid(name, value, f"numbers from {SMALLEST:g} to {LARGEST:g}")
+        raise_invalid(name, value, f"positive and from {SMALLEST:g} to {LARGEST:g}")
     if not (scale >= NARROWEST * abs(center)).all():
         raise_invalid(
-            name, value, f"at least {NARROWEST:g} of the center's size, so that points differ"
+            name,
+            value,
+            f"at least {NARROWEST:g} times the absolute value of the center, so that points differ",
         )
 
 
@@ -74,7 +76,7 @@ def copy_checked(domain: "Domain") -> "Domain":
     center, scale = _vector("domain.center", domain.center), _vector("domain.scale", domain.scale)
     if len(center) != len(scale) or (domain.kind == "ball" and (scale != scale[0]).any()):
         raise_invalid(
-            "domain.scale", domain.scale, f"{len(center)} numbers, those of a ball all equal"
+            "domain.scale", domain.scale, f"{len(center)} numbers, which are equal for a ball"
         )
     _check_scale("domain.scale", domain.scale, center, scale)
     return Domain(domain.kind, center, scale)
@@ -84,7 +86,11 @@ def _vector(name: str, value: Any) -> np.ndarray:
     """Return ``value`` as a checked array of one or more numbers, d."""
     found = check_array(name, value)
     if found.ndim != 1 or not found.size or not (abs(found) <= LARGEST).all():
-        raise_invalid(name, value, f"one or more numbers up to {LARGEST:g} in size, in a list")
+        raise_invalid(
+            name,
+            value,
+            f"a list of at least one number, each at most {LARGEST:g} in absolute value",
+        )
     return found
 
 
@@ -126,7 +132,7 @@ def box(lower: Any, upper: Any) -> Domain:
     """
     low, high = _vector("lower", lower), _vector("upper", upper)
     if len(low) != len(high) or not (low < high).all():
-        raise_invalid("upper", upper, f"{len(low)} numbers above lower={low.tolist()}")
+        raise_invalid("upper", upper, f"a list of {len(low)} numbers above lower={low.tolist()}")
     center, scale = (low + high) / 2, (high - low) / 2
     _check_scale("upper", upper, center, scale)
     for _ in range(4):  # rounding must not put a corner of the unit box outside the user's box
@@ -240,12 +246,14 @@ class Optimizer(shared.SequentialOptimizer):
         self._domain, half = domain, (self.y_range[1] - self.y_range[0]) / 2
         if not NOISES[0] <= noise / half <= NOISES[1]:
             least, most = (half * x for x in NOISES)
-            raise_invalid("noise", noise, f"{least:g} to {most:g} with y_range={self.y_range}")
+            raise_invalid("noise", noise, f"from {least:g} to {most:g} with y_range={self.y_range}")
         sigma = _curvature("concavity", concavity, domain.scale.min(), half)
         L = _curvature("smoothness", smoothness, domain.scale.max(), half)
         if not sigma < L:
             raise_invalid(
-                "smoothness", smoothness, f"above {smoothness * sigma / L:g}, see concavity"
+                "smoothness",
+                smoothness,
+                f"above {smoothness * sigma / L:g}, which follows from concavity={concavity!r}",
             )
         one = lambda x: torch.tensor(float(x), dtype=torch.float64)
         cset = SETS[domain.kind].of(len(domain.center))
@@ -258,21 +266,27 @@ class Optimizer(shared.SequentialOptimizer):
             speed = 2 / (horizon or CROSSING) if drift is None else drift
             own = policy_learner(policy, task, noise / half, speed)
         if getattr(own, "wants", "reward") != "reward":
-            raise_invalid("learner", own, f"one that hears rewards; this wants a {own.wants}")
+            raise_invalid("learner", own, f"one with wants='reward', not wants={own.wants!r}")
         if isinstance(own, LeastSquares) and domain.scale.min() < (1 - 1e-9) * domain.scale.max():
-            sides = f"with {'learner' if learner else 'policy'}={type(own).__name__}, whose model has one curvature"
-            raise_invalid("domain", domain, f"{sides}: a ball, or a box of equal sides")
+            chosen = f"{'learner' if learner else 'policy'}={type(own).__name__}"
+            raise_invalid(
+                "domain",
+                domain,
+                f"a ball or a box of equal sides, because the model of {chosen} has one curvature",
+            )
         super().__init__(own, task, horizon, seed, device=device)
         first = self.rounds_before_step() if self._stepping() else 0
         if horizon is not None and first >= horizon:
             warn_caller(
-                f"the center cannot move before round {first + 1}, beyond horizon={horizon}: a margin above {margin:g} shortens the "
-                f"first epoch, which has at least 2 d = {2 * len(domain.center)} rounds; or choose another policy"
+                f"the center cannot move before round {first + 1}, which is beyond horizon={horizon}. Choose a margin above {margin:g}, "
+                f"which shortens the first epoch (it has at least 2 d = {2 * len(domain.center)} rounds), or choose another policy"
             )
         at = _stand(self.state)
         if not isinstance(at, Tensor) or at.shape != (1, len(domain.center)):
             raise_invalid(
-                "learner", own, "one whose state has a point z or center, or whose base's has"
+                "learner",
+                own,
+                "a learner whose state, or the state of its base, has a point named z or center",
             )
 
     def _native(self, point: np.ndarray) -> np.ndarray:
@@ -284,7 +298,10 @@ class Optimizer(shared.SequentialOptimizer):
         Raises:
             ValueError: always.
         """
-        raise_invalid("actions", actions, "none, a policy learns of its own actions only")
+        raise ValueError(
+            "observe is not available, because every policy learns only from points that ask() returned, got "
+            f"actions={short_repr(actions)}. Use ask() and tell()"
+        )
 
     def _heard(
         self, now: TrialState, action: np.ndarray, y: float, update: Any = None
@@ -303,8 +320,9 @@ class Optimizer(shared.SequentialOptimizer):
         """
         (low, high), found = self.y_range, real_number(name, y)
         if not low <= found <= high:  # nan fails every comparison
-            allowed = f"a number in y_range=({low:g}, {high:g})"
-            raise ValueError(f"{name}={short_repr(y)}{where}; allowed: {allowed}")
+            raise ValueError(
+                f"{name} must be in y_range=({low:g}, {high:g}), got {short_repr(y)}{where}"
+            )
         return min(1.0, max(-1.0, (2 * found - low - high) / (high - low)))
 
     def _edged(self, now: TrialState) -> TrialState:
@@ -320,8 +338,8 @@ class Optimizer(shared.SequentialOptimizer):
         if edge < EDGE * len(z):
             return now._replace(edge=edge)
         warn_caller(
-            f"the center stays at the edge, in round {now.rounds} for {edge} rounds or more: the maximizer may lie where "
-            f"margin={margin:g} keeps the center from going; widen the domain, or decrease margin, which delays the first step (rounds_before_step)"
+            f"by round {now.rounds} the center was at the edge of its set for at least {edge} rounds. The maximizer may be outside "
+            f"this set, which margin={margin:g} makes smaller than the domain. Widen the domain, or decrease margin, which delays the first step (rounds_before_step)"
         )
         return now._replace(edge=WARNED)
 
@@ -329,21 +347,24 @@ class Optimizer(shared.SequentialOptimizer):
         restarts = int(self.learner.report(state)["restarts"][0])
         counted = f"round {now.rounds + 1}: {restarts} restarts"
         if not isinstance(self.learner, GLR):
-            return f"{counted}, of which restarts lists the first {LOGGED}"
+            return f"{counted}, of which the state lists only the first {LOGGED}"
         variance, quiet = (float(x[0]) for x in self.learner.spread(state))
         if variance <= NOISY * float(self.learner.variance):
-            return f"{counted}: rewards change more often than GLR can use; policy='discounted' needs no test"
+            return (
+                f"{counted}, because the rewards change more often than GLR can use. "
+                "Choose policy='discounted', which has no test"
+            )
         if self._is_given:
             declared, needed = float(self.learner.variance), max(variance, quiet)
             return (
                 f"{counted}, because the noise is larger than declared: learner=GLR(variance={declared:g}), but means of pairs "
-                f"have a variance of about {variance:.3g}, with y_range mapped to [-1, 1]; declare variance={needed:.3g}"
+                f"have a variance of about {variance:.3g}, with y_range mapped to [-1, 1]. Set variance={needed:.3g}"
             )
         half = (self.y_range[1] - self.y_range[0]) / 2
         found, needed = (half * math.sqrt(2 * x) for x in (variance, max(variance, quiet)))
         return (
             f"{counted}, because the noise is larger than declared: noise={self._given['noise']:g}, but rewards have a standard "
-            f"deviation of about {found:.3g}; declare noise={needed:.3g}"
+            f"deviation of about {found:.3g}. Set noise={needed:.3g}"
         )
 
     def rounds_before_step(self, step: int = 1) -> int:
@@ -357,7 +378,7 @@ class Optimizer(shared.SequentialOptimizer):
         """
         step = check_integer("step", step)
         if (learner := self._stepping()) is None:
-            raise_invalid("learner", self.learner, "one with rounds_before_step")
+            raise_invalid("learner", self.learner, "one with the method rounds_before_step")
         return int(learner.rounds_before_step(self.context, step))
 
     def _stepping(self) -> Any:
@@ -393,14 +414,15 @@ class Optimizer(shared.SequentialOptimizer):
 
 def _interval(y_range: Any) -> tuple[float, float]:
     """Return ``y_range`` as two checked numbers, the least reward first."""
-    allowed = f"two numbers up to {LARGEST:g} in size, the least answer first"
+    requirement = f"two numbers of at most {LARGEST:g} in absolute value, the smallest reward first"
     given = y_range.tolist() if isinstance(y_range, np.ndarray | Tensor) else y_range
     ends = check_array("y_range", given) if isinstance(given, tuple | list) else np.zeros(0)
     if ends.shape != (2,) or any(isinstance(x, bool | np.bool_) for x in given):
-        raise_invalid("y_range", y_range, allowed)
+        raise_invalid("y_range", y_range, requirement)
     low, high = ends.tolist()
     if not (-LARGEST <= low < high <= LARGEST and high - low >= SMALLEST):
-        raise_invalid("y_range", y_range, f"{allowed}, at least {SMALLEST:g} apart")
+        requirement += f", which differ by at least {SMALLEST:g}"
+        raise_invalid("y_range", y_range, requirement)
     return low, high
 
 
@@ -408,8 +430,8 @@ def _curvature(name: str, value: float, scale: float, half: float) -> float:
     """Return a curvature in the learner's units, where the domain has unit size and rewards are in [-1, 1]."""
     found = value * scale**2 / half
     if not SMALLEST <= found <= LARGEST:
-        unit = f"with this domain and y_range it is {found:g} in units of the learner's"
-        raise_invalid(name, value, f"{unit}; those lie between {SMALLEST:g} and {LARGEST:g}")
+        scaled = f"from {SMALLEST:g} to {LARGEST:g} in the learner's units, which follow from domain and y_range"
+        raise_invalid(name, value, f"{scaled}, where it is {found:g}")
     return found
 
 

@@ -101,8 +101,8 @@ class Optimizer(shared.SequentialOptimizer):
             horizon = check_integer("horizon", horizon)
             if loss_bound is None:
                 raise ValueError(
-                    f"loss_bound=None with horizon={horizon!r}; allowed: a number above 0, "
-                    "or horizon=None"
+                    f"loss_bound must be a positive number with horizon={horizon!r}, got None. Set loss_bound, or "
+                    "set horizon=None"
                 )
         scale = "spread" if loss_bound is None else "task"
         learner = PFBCO(c, baseline=baseline, scale=scale, warm_start=warm_start)
@@ -123,14 +123,12 @@ class Optimizer(shared.SequentialOptimizer):
     def _heard(self, now: TrialState, action: np.ndarray, loss: float) -> TrialState:
         number, where = real_number("loss", loss), f"round {now.rounds + 1}"
         if not math.isfinite(number):
-            raise ValueError(
-                f"loss={short_repr(loss)} in {where}, trial 0; allowed: a finite number"
-            )
+            raise ValueError(f"loss must be finite, got {short_repr(loss)} in {where}, trial 0")
         # Without a bound the moments of the losses are stored, whose squares must not overflow.
         if self.loss_bound is None and abs(number) > LARGEST:
             raise ValueError(
-                f"loss={short_repr(loss)} in {where}, trial 0; allowed: up to {LARGEST:g}, for "
-                "moments are kept, or a loss_bound"
+                f"loss must be at most {LARGEST:g} in absolute value without a loss_bound, because its moments are "
+                f"stored, got {short_repr(loss)} in {where}, trial 0"
             )
         return super()._heard(now, action, number)
 
@@ -169,18 +167,17 @@ def _check_set(cset: Any) -> None:
     """Raise ValueError unless ``cset`` is one set whose oracle is exact."""
     if not (isinstance(cset, tuple) and hasattr(cset, "lmo")):
         raise ValueError(
-            f"cset: {type(cset).__name__}; allowed: a set of paperlib.maths, such as "
-            "polytope(C, d), oracle_set(oracle, center, radius) or Ball.of(n)"
+            "cset must be a set of paperlib.maths, for example polytope(C, d), oracle_set(oracle, center, radius) "
+            f"or Ball.of(n), got {type(cset).__name__}"
         )
     if any(leaf.shape[0] != 1 for _, leaf in list_leaves(cset) if isinstance(leaf, Tensor)):
         raise ValueError(
-            f"cset: {type(cset).__name__} of {max(len(cset.R), len(cset.D))} trials; "
-            "allowed: one set"
+            f"cset must be one set, got a {type(cset).__name__} of {max(len(cset.R), len(cset.D))} trials"
         )
     if not cset.exact:
         raise ValueError(
-            f"cset: {type(cset).__name__} with exact=False, whose oracle is that of another "
-            "set; allowed: exact=True"
+            f"cset must be a set with exact=True, got a {type(cset).__name__} with exact=False, whose oracle belongs to "
+            "another set"
         )
 
 

@@ -34,13 +34,13 @@ def test_ask_and_tell_equal_play():
 @pytest.mark.parametrize(
     "action, feedback, match",
     [
-        (4, 1.0, "action=4"),
-        (-1, 1.0, "action=-1"),
+        (4, 1.0, "action must be an index from 0 to 3, got 4"),
+        (-1, 1.0, "action must be an index from 0 to 3, got -1"),
         (0.5, 1.0, "index of an arm"),
-        (3.5, 1.0, "action=3.5; allowed: the index of an arm"),
-        ("1", 1.0, "action='1'"),
-        (True, 1.0, "action=True"),
-        (np.nan, 1.0, "action=nan"),
+        (3.5, 1.0, "action must be the index of an arm, which is an integer, got 3.5"),
+        ("1", 1.0, "action must be the index of an arm, which is an integer, got '1'"),
+        (True, 1.0, "action must be the index of an arm, which is an integer, got True"),
+        (np.nan, 1.0, "action must be the index of an arm, which is an integer, got nan"),
         (0, np.nan, "^feedback must be finite, got nan$"),
         (0, np.inf, "^feedback must be finite, got inf$"),
         (0, "much", "^feedback must be one real number, got 'much'$"),
@@ -64,7 +64,9 @@ def test_refused_feedback_leaves_the_learner_as_it_was(action, feedback, match):
 def test_refused_context_leaves_the_learner_as_it_was():
     user = AskTell(Index(), ARMS)
     user.tell(user.ask(), 1.0)
-    with pytest.raises(ValueError, match="context="):
+    with pytest.raises(
+        ValueError, match=r"context must be an array of finite numbers, got ndarray\(float64,"
+    ):
         user.ask(ARMS * np.nan)
     assert (
         user.rounds == 1
@@ -76,7 +78,9 @@ def test_refused_context_leaves_the_learner_as_it_was():
 def test_a_context_of_another_dimension_is_refused():
     user = AskTell(Index(), ARMS)
     user.tell(user.ask(), 1.0)
-    with pytest.raises(ValueError, match=r"context=\(4, 3\); allowed: d = 4"):
+    with pytest.raises(
+        ValueError, match=r"context must have d = 4 dimensions, as the first.*, got shape \(4, 3\)"
+    ):
         user.ask(ARMS[:, :3])
     assert user.rounds == 1 and user.ask(ARMS[::-1].copy()) == 0
 
@@ -89,7 +93,7 @@ def test_a_file_of_another_size_is_refused(tmp_path):
     before = other.state
     with pytest.raises(
         ValueError,
-        match=r"state.plays of shape \(1, 4\), begun with a context \[4, 4\]; allowed: \(1, 3\)",
+        match=r"^path='.*' contains state.plays of shape \(1, 4\) .* of shape \[4, 4\], .* requires shape \(1, 3\)",
     ):
         other.restore(tmp_path / "state.npz")
     assert other.state is before and other.rounds == 0
@@ -113,7 +117,7 @@ def test_save_and_load_go_on_alike(tmp_path):
         assert one.ask() == two.ask()
         one.tell(one.ask(), float(t % 3 == 0))
         two.tell(two.ask(), float(t % 3 == 0))
-    with pytest.raises(ValueError, match="was saved by"):
+    with pytest.raises(ValueError, match="^path must be a file saved by a learner with .*, got "):
         AskTell(Index(bonus=3.0), ARMS).restore(tmp_path / "state.npz")
 
 
@@ -121,7 +125,9 @@ def test_a_file_of_another_seed_or_horizon_is_refused(tmp_path):
     AskTell(Index(), ARMS, horizon=9).save(tmp_path / "state.npz")
     AskTell(Index(), ARMS, horizon=9).restore(tmp_path / "state.npz")
     for settings in ({"horizon": 9, "seed": 1}, {"horizon": 8}, {}):
-        with pytest.raises(ValueError, match="was saved by"):
+        with pytest.raises(
+            ValueError, match="^path must be a file saved by a learner with .*, got "
+        ):
             AskTell(Index(), ARMS, **settings).restore(tmp_path / "state.npz")
 
 
@@ -205,8 +211,10 @@ def test_what_differs_of_another_learner_is_named(tmp_path):
         AskTell(Index(), ARMS, seed=2).restore(tmp_path / "state.npz")
     said = str(error.value)
     assert (
-        "learner.bonus=3.0, seed=1; allowed: learner.bonus=" in said
-        and "seed=2" in said
+        said.startswith(
+            "path must be a file saved by a learner with learner.bonus=1.0, seed=2, got "
+        )
+        and said.endswith("saved by a learner with learner.bonus=3.0, seed=1")
         and "horizon" not in said
         and "kind" not in said
     )
@@ -227,7 +235,7 @@ def test_what_is_no_saved_learner_is_refused(what, tmp_path):
     before = user.state
     with pytest.raises(
         ValueError,
-        match=r"path='.*state.npz' holds no saved learner; allowed: a file that save wrote",
+        match="path must be a complete file that save wrote, got ",
     ):
         user.restore(path)
     assert user.state is before
@@ -239,7 +247,7 @@ def test_what_is_no_saved_learner_is_refused(what, tmp_path):
 def test_what_is_no_path_is_refused_by_name(path):
     user = AskTell(Index(), ARMS)
     for use in (user.save, user.restore):
-        with pytest.raises(ValueError, match=r"path=.*allowed: the name of a file, or a Path"):
+        with pytest.raises(ValueError, match="path must be the name of a file or a Path, got "):
             use(path)
 
 
@@ -260,7 +268,9 @@ def test_the_first_round_beyond_the_horizon_is_warned_of():
 def test_settings_of_more_trials_than_one_are_refused():
     one = AskTell(GLBOMD(Bernoulli(), norm_bound=3.0, scale=torch.tensor([0.5])), ARMS)
     assert one.ask() == AskTell(GLBOMD(Bernoulli(), norm_bound=3.0, scale=0.5), ARMS).ask()
-    with pytest.raises(ValueError, match=r"learner\.scale: 2 rows; allowed: 1"):
+    with pytest.raises(
+        ValueError, match="learner.scale must have one row per trial .*, which is 1, or .*, got 2$"
+    ):
         AskTell(GLBOMD(Bernoulli(), norm_bound=3.0, scale=torch.tensor([0.5, 1.0])), ARMS)
 
 
@@ -272,7 +282,7 @@ def test_integers_of_numpy_are_integers(tmp_path):
 
 @pytest.mark.parametrize("horizon", [0, -5, "x", 2.5, True, [1]])
 def test_what_is_no_horizon_is_refused(horizon):
-    with pytest.raises(ValueError, match="horizon="):
+    with pytest.raises(ValueError, match=r"horizon must be an integer from 1 to 2\^63 - 1, got "):
         AskTell(Index(), ARMS, horizon=horizon)
 
 
@@ -285,18 +295,42 @@ def doing(name, function):
 @pytest.mark.parametrize(
     "learner, context, match",
     [
-        (GLBOMD, ARMS, r"learner=GLBOMD, a class; allowed: an instance, GLBOMD\(\.\.\.\)"),
-        ("GLBOMD", ARMS, "learner='GLBOMD'; allowed: a learner, which has wants, init, select, up"),
-        (None, ARMS, "learner=None; allowed: a learner"),
-        (Coins(), ARMS, r"learner=Coins\(\), a problem; allowed: a learner"),
-        (ARMS, Index(), r"learner=ndarray\(float64, shape=\(4, 4\)\); allowed: a learner"),
-        (Index(), np.ones(4), r"context, arms: shape \(4,\); allowed: K x d"),
-        (Index(), 3.0, r"context, arms: shape \(\); allowed: K x d"),
-        (Index(), ARMS[None], r"context, arms: shape \(1, 4, 4\); allowed: K x d"),
-        (Index(), ARMS[:0], r"context, arms: shape \(0, 4\); allowed: K x d"),
-        (Index(), ARMS[:, :0], r"context, arms: shape \(4, 0\); allowed: K x d"),
-        (Index(), "arms", "context='arms'; allowed: numbers"),
-        (Index(), None, "context=None; allowed: "),
+        (
+            GLBOMD,
+            ARMS,
+            r"learner must be an instance, for example GLBOMD\(...\), got the class GLBOMD",
+        ),
+        ("GLBOMD", ARMS, "learner must be a learner with the attributes.*, got 'GLBOMD'"),
+        (None, ARMS, "learner must be a learner with the attributes.*, got None"),
+        (
+            Coins(),
+            ARMS,
+            r"learner must be a learner with the attributes.*, got Coins\(\), a problem",
+        ),
+        (ARMS, Index(), r"learner must be a learner with the attributes.*, got ndarray\(float64,"),
+        (
+            Index(),
+            np.ones(4),
+            r"context must be arms of shape K x d with at least.*, got shape \(4,\)",
+        ),
+        (Index(), 3.0, r"context must be arms of shape K x d with at least.*, got shape \(\)"),
+        (
+            Index(),
+            ARMS[None],
+            r"context must be arms of shape K x d with at least.*, got shape \(1, 4, 4\)",
+        ),
+        (
+            Index(),
+            ARMS[:0],
+            r"context must be arms of shape K x d with at least.*, got shape \(0, 4\)",
+        ),
+        (
+            Index(),
+            ARMS[:, :0],
+            r"context must be arms of shape K x d with at least.*, got shape \(4, 0\)",
+        ),
+        (Index(), "arms", "context must be an array of numbers, got 'arms'"),
+        (Index(), None, "context must be an array of numbers, got None"),
     ],
 )
 def test_what_is_no_learner_and_no_arms_is_refused_in_one_line(learner, context, match):
@@ -308,11 +342,23 @@ def test_what_is_no_learner_and_no_arms_is_refused_in_one_line(learner, context,
 @pytest.mark.parametrize(
     "learner, match",
     [
-        (doing("select", lambda both: 3), "Odd.select returns 3; allowed: actions and a state"),
-        (doing("select", lambda both: (1, both[1])), "returns the actions 1; allowed: a tensor"),
-        (doing("select", lambda both: (both[0] + 9, both[1])), "the actions .*indices in 0..3"),
-        (doing("select", lambda both: (both[0] / 2, both[1])), "the actions .*indices in 0..3"),
-        (doing("update", lambda state: None), "Odd.update returns None; allowed: a state, State"),
+        (doing("select", lambda both: 3), "Odd.select must return actions and a state, got 3"),
+        (
+            doing("select", lambda both: (1, both[1])),
+            "Odd.select must return a tensor of 1 actions,.*, got 1",
+        ),
+        (
+            doing("select", lambda both: (both[0] + 9, both[1])),
+            "Odd.select must return a tensor of 1 actions, indices from",
+        ),
+        (
+            doing("select", lambda both: (both[0] / 2, both[1])),
+            "Odd.select must return a tensor of 1 actions, indices from",
+        ),
+        (
+            doing("update", lambda state: None),
+            "Odd.update must return a state of class State, got None",
+        ),
     ],
     ids=["number", "pair", "beyond", "half", "nothing"],
 )
@@ -328,12 +374,15 @@ def test_what_a_learner_returns_is_looked_at(learner, match):
 def test_later_arms_are_arms_too():
     user = AskTell(Index(), ARMS)
     for context in (np.ones(4), ARMS[None], (torch.ones(4),)):
-        with pytest.raises(ValueError, match="context.*; allowed: "):
+        with pytest.raises(
+            ValueError,
+            match=r"context must be .*, got ",
+        ):
             user.ask(context)
     assert user.ask() == 0
 
 
 @pytest.mark.parametrize("value", [True, "1", 2**63])
 def test_what_is_no_seed_is_refused(value):
-    with pytest.raises(ValueError, match="seed=.*; allowed: an integer"):
+    with pytest.raises(ValueError, match=r"seed must be an integer from 0 to 2\^63 - 1, got "):
         AskTell(Index(), ARMS, seed=value)

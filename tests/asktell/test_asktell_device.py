@@ -150,7 +150,7 @@ def test_the_pretended_device_can_refuse():
 
 @pytest.mark.parametrize("device", ["gpu", "meta", "", 0, True, "cpu:x", torch.device("meta"), []])
 def test_what_is_no_device_is_refused(device):
-    with pytest.raises(ValueError, match="device=.*; allowed: "):
+    with pytest.raises(ValueError, match="^device must .*, got "):
         AskTell(Index(), ARMS, device=device)
 
 
@@ -158,7 +158,9 @@ def test_what_is_no_device_is_refused(device):
 @every_user
 @pytest.mark.parametrize("device", ["cuda", "cuda:1", torch.device("cuda")])
 def test_a_device_that_is_not_here_is_refused(name, device):
-    with pytest.raises(ValueError, match="device='cuda.*; allowed here: cpu"):
+    with pytest.raises(
+        ValueError, match="device must be 'cpu', because no CUDA device was found, got "
+    ):
         MADE[name](device=device)
 
 
@@ -169,5 +171,5 @@ def test_a_device_beyond_those_here_is_refused():
         # A single trial is faster on the CPU.
         assert resolve_device("auto") == torch.device("cpu")
         for device in ("cuda:1", "cuda:x"):
-            with pytest.raises(ValueError, match=f"device='{device}'; allowed: "):
+            with pytest.raises(ValueError, match=f"^device must be .*'cuda:N' .*, got '{device}'$"):
                 resolve_device(device)

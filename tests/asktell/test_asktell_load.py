@@ -56,7 +56,10 @@ def test_an_optimizer_is_built_of_its_arguments_and_restored(paper, tmp_path):
     user.save(path := tmp_path / "state.npz")
     again = kind.load(path, *arguments, **named)
     assert type(again) is kind and again.rounds == 4 and go_on(again) == go_on(user)
-    with pytest.raises(ValueError, match="was saved by a learner with seed=3; allowed: seed=4"):
+    with pytest.raises(
+        ValueError,
+        match="^path must be a file saved by a learner with seed=4, got '.*', saved by .* seed=3$",
+    ):
         kind.load(path, *arguments, **named | {"seed": 4})
     others = {
         "pfbco": ((pfbco.Ball.of(2),), {"loss_bound": 2.0}, "set="),
@@ -64,7 +67,9 @@ def test_an_optimizer_is_built_of_its_arguments_and_restored(paper, tmp_path):
         "goucb": ((goucb.Space(SPACE.dimensions[:1]), "turbo"), {"n_init": 3}, "space"),
     }
     there, settings, match = others[paper]
-    with pytest.raises(ValueError, match=f"was saved by a learner with {match}"):
+    with pytest.raises(
+        ValueError, match=f"^path must be a file saved by .*, saved by a learner with {match}"
+    ):
         kind.load(path, *there, **settings, seed=3)
 
 
@@ -115,7 +120,9 @@ def test_a_tuple_of_tensors_is_arrays_and_a_named_tuple_has_to_be_given(tmp_path
         (path, Pair(), (arms, len)),
         (other, goucb.GP(3, "modern", "EI"), box),
     ):
-        with pytest.raises(ValueError, match="context=None; allowed for path=.*neither functions"):
+        with pytest.raises(
+            ValueError, match="context must be the one that the saved learner.*, got None"
+        ):
             AskTell.load(file, learner)
         assert AskTell.load(file, learner, context).rounds == 0
 
@@ -125,27 +132,33 @@ def test_what_is_another_learners_is_refused(tmp_path):
     load = lambda *a, **k: AskTell.load(path, *a, **k)
     assert load(Index(bonus=3.0), horizon=9, seed=1).rounds == 0
     for settings, match in (
-        ({"learner": Index()}, r"learner.bonus=3.0; allowed: learner.bonus=1.0"),
+        ({"learner": Index()}, r" with learner.bonus=1.0, got .* with learner.bonus=3.0$"),
         ({"learner": glbomd.UCB1()}, "learner.kind="),
-        ({"seed": 2}, "seed=1; allowed: seed=2"),
-        ({"horizon": 8}, "horizon=9; allowed: horizon=8"),
-        ({"context": np.eye(3)[:, :2]}, "holds state.plays of shape"),
-        ({"context": np.eye(7)}, "allowed: 7 dimensions"),
+        ({"seed": 2}, " with seed=2, got .* with seed=1$"),
+        ({"horizon": 8}, " with horizon=8, got .* with horizon=9$"),
+        ({"context": np.eye(3)[:, :2]}, "contains state.plays of shape"),
+        ({"context": np.eye(7)}, "first context has 7 dimensions, .*, got "),
     ):
-        with pytest.raises(ValueError, match=f"path='.*{match}"):
+        with pytest.raises(ValueError, match=f"^path( must|=).*{match}"):
             load(**{"learner": Index(bonus=3.0)} | settings)
-    with pytest.raises(ValueError, match="learner=Index, a class"):
+    with pytest.raises(
+        ValueError,
+        match=r"learner must be an instance, for example Index\(...\), got the class Index",
+    ):
         load(Index)
     with pytest.raises(FileNotFoundError):
         AskTell.load(tmp_path / "none.npz", Index())
-    with pytest.raises(ValueError, match="path=None"):
+    with pytest.raises(ValueError, match="^path must be the name of a file or a Path, got None"):
         AskTell.load(None, Index())
 
 
 def test_arms_of_a_learner_that_counts_by_index_are_known_again(tmp_path):
     AskTell(glbomd.UCB1(), ARMS).save(path := tmp_path / "state.npz")
     assert AskTell.load(path, glbomd.UCB1(), ARMS).rounds == 0
-    with pytest.raises(ValueError, match="was saved by a learner with arms="):
+    with pytest.raises(
+        ValueError,
+        match="^path must be a file saved by a learner with arms=.*, got '.*', saved by a learner with arms=",
+    ):
         AskTell.load(path, glbomd.UCB1(), ARMS / 2)
 
 
@@ -164,7 +177,9 @@ def test_damaged_files_are_refused_by_name(part, name, value, tmp_path):
     (head if part == "head" else arrays)[name] = value
     with open(path, "wb") as file:
         np.savez(file, head=np.array(json.dumps(head)), **arrays)
-    with pytest.raises(ValueError, match=r"path='.*state.npz'"):
+    with pytest.raises(
+        ValueError, match="^path must be a complete file that save wrote, got '.*state.npz'"
+    ):
         AskTell.load(path, Index())
 
 
@@ -172,5 +187,7 @@ def test_damaged_files_are_refused_by_name(part, name, value, tmp_path):
 def test_half_a_file_is_refused(cut, tmp_path):
     AskTell(Index(), ARMS).save(path := tmp_path / "state.npz")
     path.write_bytes(path.read_bytes()[:cut])
-    with pytest.raises(ValueError, match="holds no saved learner"):
+    with pytest.raises(
+        ValueError, match="^path must be a complete file that save wrote, got '.*state.npz'"
+    ):
         AskTell.load(path, Index())

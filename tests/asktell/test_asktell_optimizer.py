@@ -95,24 +95,32 @@ def test_a_batch_of_points_is_rows():
 @pytest.mark.parametrize(
     "action, feedback, match",
     [
-        ([], [], "action="),
-        ([1, 2], [1.0], "feedback=.*2 numbers"),
-        ([1, 2], 1.0, "feedback="),
-        ([1, 9], [1.0, 1.0], r"^action\[1\]=9"),
+        ([], [], r"action must be a list of at least one entry, got \[\]"),
+        ([1, 2], [1.0], r"feedback must have 2 entries, as many as action, got \[1.0\]"),
+        ([1, 2], 1.0, "feedback must have 2 entries, as many as actions?, got "),
+        ([1, 9], [1.0, 1.0], r"^action\[1\] must be an index from 0 to 3, got 9"),
         ([1, 2], [1.0, np.nan], r"^feedback\[1\] must be finite, got nan$"),
         ([1, 2], [None, 1.0], r"^feedback\[0\] must be one real number, got None$"),
         ([1, 2], [1.0, "1"], r"^feedback\[1\] must be one real number, got '1'$"),
-        ([1, 2], "11", "feedback='11'"),
+        ([1, 2], "11", "feedback must have 2 entries, as many as action, got '11'"),
         ([1, 2], [1.0, [1.0, 2.0]], r"^feedback\[1\] must"),
         ([1, 2], [1.0, 1j], r"^feedback\[1\] must"),
-        ([1, [2, 3]], [1.0, 1.0], r"^action\[1\]="),
-        ([1, "2"], [1.0, 1.0], r"^action\[1\]='2'"),
+        (
+            [1, [2, 3]],
+            [1.0, 1.0],
+            r"^action\[1\] must be the index of an arm, which is an integer, got \[2, 3\]",
+        ),
+        (
+            [1, "2"],
+            [1.0, 1.0],
+            r"^action\[1\] must be the index of an arm, which is an integer, got '2'",
+        ),
         (1, "1", "^feedback must be one real number, got '1'$"),
         (1, 10**400, "^feedback must be finite"),
         (1, [[1], [1, 2]], "^feedback must"),
         (1, b"1", "^feedback must"),
         (1, {}, "^feedback must"),
-        (None, 1.0, "action=None"),
+        (None, 1.0, "action must be the index of an arm, which is an integer, got None"),
         (1, torch.tensor(1j), "^feedback must"),
         (1, np.datetime64(1, "s"), "^feedback must"),
         (1, torch.tensor(np.nan, dtype=torch.float64), "^feedback must be finite"),
@@ -143,13 +151,15 @@ def test_own_data_come_first_and_count_as_rounds():
     walk.observe(np.ones((2, 2)), [1.0, 2.0])
     assert walk.state.total.tolist() == [[3.0, 3.0]]
     for actions, feedback, match in (
-        ([], [], "actions="),
-        (3, 1.0, "actions=3"),
-        ([1, 2], [1.0], "feedback="),
+        ([], [], r"actions must be a list of at least one entry, got \[\]"),
+        (3, 1.0, "actions must be a list of at least one entry, got 3"),
+        ([1, 2], [1.0], "feedback must have 2 entries, as many as actions?, got "),
     ):
         with pytest.raises(ValueError, match=match):
             user.observe(actions, feedback)
-    with pytest.raises(ValueError, match="(?s)actions=.*own actions only"):
+    with pytest.raises(
+        ValueError, match="(?s)^actions must be the ones that .* actions that it chose itself, got "
+    ):
         Optimizer(Walk(own_actions=False), BOX).observe(np.ones((2, 2)), [1.0, 2.0])
 
 
@@ -196,14 +206,34 @@ def test_a_failure_is_recorded_and_nothing_is_heard(reason, said):
 @pytest.mark.parametrize(
     "action, reason, instead, match",
     [
-        (0, 1.0, None, "reason=1.0"),
-        (0, True, None, "reason=True"),
-        (0, np.float64(0), None, "reason="),
-        (0, torch.tensor(1.0), None, "reason="),
-        (0, np.array([0.5]), None, "reason="),
-        (0, [Decimal("0.5")], None, "reason="),
-        (4, np.nan, None, "action=4"),
-        (0.5, np.nan, None, "action=0.5"),
+        (0, 1.0, None, "reason must be an exception, a message, or.*, got 1.0"),
+        (0, True, None, "reason must be an exception, a message, or.*, got True"),
+        (
+            0,
+            np.float64(0),
+            None,
+            "reason must be an exception, a message, or feedback that is not finite, got ",
+        ),
+        (
+            0,
+            torch.tensor(1.0),
+            None,
+            "reason must be an exception, a message, or feedback that is not finite, got ",
+        ),
+        (
+            0,
+            np.array([0.5]),
+            None,
+            "reason must be an exception, a message, or feedback that is not finite, got ",
+        ),
+        (
+            0,
+            [Decimal("0.5")],
+            None,
+            "reason must be an exception, a message, or feedback that is not finite, got ",
+        ),
+        (4, np.nan, None, "action must be an index from 0 to 3, got 4"),
+        (0.5, np.nan, None, "action must be the index of an arm, which is an integer, got 0.5"),
         (0, np.nan, np.nan, "instead=nan.*feedback must be finite, got nan"),
         (0, np.nan, "1", "instead=.1."),
     ],
@@ -244,7 +274,10 @@ def test_who_knows_its_choice_asks_the_same_again_unless_told_a_number_instead()
 def test_instead_is_heard_of_the_action_asked_for_alone_where_only_that_is_heard():
     user = Optimizer(Walk(own_actions=False), BOX)
     x = user.ask()
-    with pytest.raises(ValueError, match="own actions only"):
+    with pytest.raises(
+        ValueError,
+        match="instead=1.0 is not valid feedback: action must .* actions that it chose itself, got array",
+    ):
         user.fail(x + 1, np.nan, instead=1.0)
     assert not user.failures and np.array_equal(user.ask(), x)
     user.fail(x, np.nan, instead=1.0)
@@ -464,7 +497,9 @@ def test_a_file_of_which_something_is_missing_is_refused_by_name(old, change, ma
         rewritten(path, forget)
     user.ask()
     before = user._now
-    with pytest.raises(ValueError, match="path='.*state.npz' holds no saved learner") as error:
+    with pytest.raises(
+        ValueError, match="^path must be a complete file that save wrote, got '.*state.npz'"
+    ) as error:
         user.restore(path)
     assert user._now is before and (match if old else "checksum") in str(error.value)
 
@@ -490,8 +525,9 @@ def test_a_damaged_file_is_read_equal_or_refused_and_changes_nothing(tmp_path):
             user.restore(path)
         except ValueError as error:
             refused += 1
-            assert user._now is before and f"path={str(path)!r} holds no saved learner" in str(
-                error
+            assert (
+                user._now is before
+                and f"complete file that save wrote, got {str(path)!r}" in str(error)
             )
         else:
             assert everything(user) == expected
@@ -501,6 +537,6 @@ def test_a_damaged_file_is_read_equal_or_refused_and_changes_nothing(tmp_path):
 @pytest.mark.parametrize("many", [{0: 1.0, 1: 2.0}, {1.0, 2.0}, b"ab", "ab"])
 def test_what_has_no_order_or_is_text_is_no_batch(many):
     user = Optimizer(Index(), ARMS)
-    with pytest.raises(ValueError, match="feedback="):
+    with pytest.raises(ValueError, match="feedback must have 2 entries, as many as actions?, got "):
         user.tell([0, 1], many)
     assert user.rounds == 0

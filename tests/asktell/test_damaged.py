@@ -191,7 +191,10 @@ def mutated(name, path, count, seed):
             user.restore(path)
         except ValueError as error:
             refused += 1
-            assert f"path={str(path)!r}" in str(error) and len(str(error)) > len(str(path)) + 40
+            assert (
+                f"path must be a complete file that save wrote, got {str(path)!r}" in str(error)
+                and len(str(error)) > len(str(path)) + 40
+            )
             assert all(vars(user)[key] is value for key, value in own.items())
             continue
         assert numbers(user) == written

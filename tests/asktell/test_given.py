@@ -87,7 +87,10 @@ def test_an_index_may_come_as_a_float_from_a_table():
     other.tell([3, 0, 2], [1.0, 0.0, 0.5])
     assert repr(user.state) == repr(other.state)
     for bad in (2.5, np.nan, np.inf, -1.0, 4.0):
-        with pytest.raises(ValueError, match="^action="):
+        with pytest.raises(
+            ValueError,
+            match="^action must be (the index of an arm, which is an integer|an index from 0 to 3), got ",
+        ):
             user.tell(bad, 1.0)
 
 
@@ -106,7 +109,9 @@ def test_columns_of_a_table_are_batches(call):
         getattr(user, call)(arms, rewards)
         assert user.rounds == 3 and repr(user.state) == repr(plain.state)
     missing = table.arm.where(table.arm > 0)
-    with pytest.raises(ValueError, match=r"^actions?\[1\]=nan"):
+    with pytest.raises(
+        ValueError, match=r"^actions?\[1\] must be the index of an arm, .*, got nan"
+    ):
         getattr(bkb.Optimizer(LEARNER, ARMS), call)(missing, table.reward)
 
 
@@ -126,8 +131,8 @@ def test_arms_and_points_may_be_tables():
     [
         (17, 1, math.nan, r"^feedback\[17\] must be finite, got nan$"),
         (999, 1, "x", r"^feedback\[999\] must be one real number, got 'x'$"),
-        (3, 4, 1.0, r"^actions\[3\]=4; allowed: 0..3$"),
-        (500, 1, 1e31, r"^actions\[500\], feedback\[500\]: reward=1e\+31"),
+        (3, 4, 1.0, r"^actions\[3\] must be an index from 0 to 3, got 4$"),
+        (500, 1, 1e31, r"^actions\[500\], feedback\[500\]: reward must be.*, got 1e\+31"),
     ],
 )
 def test_a_bad_entry_is_named_before_anything_is_computed(at, arm, reward, match, monkeypatch):
@@ -152,7 +157,7 @@ def test_a_bad_entry_of_points_is_named():
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 10, 100, 1000])
-@pytest.mark.filterwarnings("ignore:context comes in float32")
+@pytest.mark.filterwarnings("ignore:context has dtype float32")
 def test_arms_normalized_in_float32_are_taken(dim):
     rng = np.random.default_rng(dim)
     arms = rng.normal(size=(200, dim)).astype(np.float32)
@@ -166,7 +171,7 @@ def test_arms_normalized_in_float32_are_taken(dim):
         assert unit.dtype == np.float32 and (dim == 1 or (unit.astype(float) ** 2).sum(1).max() > 1)
         for given in (unit, unit.astype(float), torch.from_numpy(unit), unit.tolist()):
             AskTell(glbomd.GLBOMD(glbomd.Bernoulli(), 1.0), given)
-    with pytest.raises(ValueError, match="largest norm"):
+    with pytest.raises(ValueError, match="arms must have norms of at most 1, got "):
         AskTell(
             glbomd.GLBOMD(glbomd.Bernoulli(), 1.0), unit.astype(float) * (1 + 2 * norm_slack(dim))
         )
@@ -184,9 +189,11 @@ def test_rules_without_features_take_arms_of_any_norm():
     for learner in (glbomd.UCB1(), glbomd.BetaThompson()):
         user = AskTell(learner, 100 * ARMS)
         user.tell(user.ask(), 1)
-        with pytest.raises(ValueError, match="reward="):
+        with pytest.raises(
+            ValueError, match="^reward must be (0 or 1|a number from 0 to 1).*, got 2.0"
+        ):
             user.tell(0, 2.0)
-        with pytest.raises(ValueError, match="action="):
+        with pytest.raises(ValueError, match="^action must be an index from 0 to 3, got 4"):
             user.tell(4, 1)
 
 
@@ -211,7 +218,7 @@ def test_tensors_that_require_a_gradient_are_numbers():
         (lambda: nsbco.ball([one(math.nan)]), "center"),
         (lambda: nsbco.box([one(1.0)], [one(0.0)]), "upper"),
     ):
-        with pytest.raises(ValueError, match=f"^{name}="):
+        with pytest.raises(ValueError, match=f"^{name} must be "):
             call()
 
 
@@ -234,7 +241,9 @@ def test_what_cannot_be_printed_is_a_reason_and_is_refused_by_name():
     user = Optimizer(Index(), ARMS)
     user.fail(user.ask(), Silent())
     assert user.failures[0].reason == "<Silent>"
-    with pytest.raises(ValueError, match="^reason=<Number>"):
+    with pytest.raises(
+        ValueError, match="^reason must be an exception, a message, or.*, got <Number>"
+    ):
         user.fail(0, Number(1.0))
     calls = {
         "action": lambda x: user.tell(x, 1.0),

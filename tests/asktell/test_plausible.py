@@ -119,7 +119,7 @@ def test_rewards_in_cents_are_warned_of_once(name):
     assert told(begun(learner), answer, 12) == []
     (said,) = told(begun(learner), answer, 12, unit=100.0)
     assert f"contradicts {declared}, with which it lies between " in said
-    assert said.startswith("reward=") and "in round " in said and "check the unit" in said
+    assert said.startswith("reward=") and "in round " in said and "Check the unit" in said
 
 
 def test_the_message_has_the_reward_its_round_and_the_limits():
@@ -132,7 +132,7 @@ def test_the_message_has_the_reward_its_round_and_the_limits():
         user.tell(0, -most * 1.001)
     said = str(caught[0].message)
     assert said.startswith(f"reward={-most * 1.001!r} in round 1 contradicts noise=0.5 and norm")
-    assert f"between {-most:.4g} and {most:.4g};" in said and "at most 1e-06" in said
+    assert f"between {-most:.4g} and {most:.4g}. " in said and "at most 1e-06" in said
     assert caught[0].filename == __file__
 
 

@@ -59,7 +59,10 @@ def test_a_learner_that_0_1_0_saved_asks_for_what_it_would_have_asked(name):
 
 def test_what_pf_then_forgot_cannot_be_taken_up():
     """The present optimizer needs the last finished epoch, which the file does not contain."""
-    with pytest.raises(ValueError, match="was saved by a learner with learner.base.kind="):
+    with pytest.raises(
+        ValueError,
+        match="^path must be a file saved by a learner with .*, saved by a learner with learner.base.kind=",
+    ):
         pfbco_user().restore(SAVED / "pfbco.npz")
     np.testing.assert_allclose(ten_rounds(pfbco_user()).ask(), ASKED["pfbco"], rtol=1e-9)
 
@@ -68,7 +71,10 @@ def test_another_learner_is_refused_by_what_differs():
     with pytest.raises(ValueError, match="norm_bound=3.0") as error:
         glbomd_user(norm=2.0).restore(SAVED / "glbomd.npz")
     assert "kind" not in str(error.value)
-    with pytest.raises(ValueError, match="was saved by a learner with"):
+    with pytest.raises(
+        ValueError,
+        match="^path must be a file saved by a learner with .*, got '.*', saved by a learner with",
+    ):
         bkb_user().restore(SAVED / "glbomd.npz")
 
 

@@ -25,5 +25,7 @@ def test_a_run_in_a_separate_process():
         found["regret"] == pytest.approx(again["regret"][0, -1])
         and found["dictionary"] == again["report.dictionary"][0]
     )
-    with pytest.raises(RuntimeError, match=r"(?s)0 arms, 30 rounds: .*arms=0"):
+    with pytest.raises(
+        RuntimeError, match=r"(?s)with 0 arms and 30 rounds failed: .*arms must .*, got 0"
+    ):
         large_run(0, 30)

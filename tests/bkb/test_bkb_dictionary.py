@@ -130,7 +130,9 @@ def test_size_with_regret_ranks_the_problems_of_each_trial():
             [trace(dictionary=[[1.0]], regret=[[1.0]]), trace(dictionary=[[2.0]], regret=[[2.0]])]
         )
     same = trace(dictionary=[[1.0]], regret=[[1.0]])
-    with pytest.raises(ValueError, match="1 trials without an order"):
+    with pytest.raises(
+        ValueError, match="^traces must be .*, got .* 1 trials without a rank correlation"
+    ):
         dictionary.size_with_regret([same, same, same])
 
 

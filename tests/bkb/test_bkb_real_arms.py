@@ -90,7 +90,9 @@ def test_data_sets_by_profile(monkeypatch):
         == arm_sets("auto")
         == (["diabetes", "digits", "abalone", "california_housing"], {})
     )
-    with pytest.raises(ValueError, match="data='none'"):
+    with pytest.raises(
+        ValueError, match="data must be one of 'bundled', 'auto', 'real', got 'none'"
+    ):
         arm_sets("none")
 
 

@@ -244,5 +244,7 @@ def _fields(shot):
 
 
 def test_a_rule_without_a_formula_is_named():
-    with pytest.raises(ValueError, match="rule='const'"):
+    with pytest.raises(
+        ValueError, match="rule must be one of 'paper', 'corrected',.*, got 'const'"
+    ):
         run_lemmas.radius(own(made(BKB, "const"), 3, 1))

@@ -58,7 +58,10 @@ def test_since_counts_rounds_and_regret_from_zero():
         and len(later.seconds) == 2
     )
     assert since(run, 0)["regret"].tolist() == run["regret"].tolist() and later.trials == run.trials
-    for rounds, named in ((3, r"rounds=\[3\]"), (10, "rounds=10")):
+    for rounds, named in (
+        (3, r"^rounds must be recorded rounds, got \[3\]"),
+        (10, "^rounds must be smaller than the last recorded round, 10, got 10"),
+    ):
         with pytest.raises(ValueError, match=named):
             since(run, rounds)
 
@@ -82,7 +85,7 @@ def test_stuck_trials_have_ten_times_the_exact_mean_regret():
     ] == pytest.approx(200 / 300)
     other = trace([0.09 * t, 0.11 * t, np.where(t > 200, 200.0, t)])
     assert stuck(other, exact).tolist() == [False, True, False]
-    with pytest.raises(ValueError, match=r"rounds=\[200\]"):
+    with pytest.raises(ValueError, match=r"^rounds must be recorded rounds, got \[200\]"):
         late_loss(trace(exact["regret"][:, 2::3], t[2::3]))
 
 

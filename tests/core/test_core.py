@@ -83,7 +83,9 @@ def test_pack_and_unpack_are_inverse(tmp_path):
 
 
 def test_pack_refuses_what_it_cannot_store():
-    with pytest.raises(ValueError, match="state.base=.*allowed in a state"):
+    with pytest.raises(
+        ValueError, match=r"state.base must be a tensor, Rows, int, float,.*, got \{'a': 1\}"
+    ):
         pack(tree()._replace(base={"a": 1}))
 
 
@@ -110,7 +112,10 @@ def test_describe_is_json_and_tells_configurations_apart():
     one = describe(Config(0.1))
     assert json.loads(json.dumps(one)) == one and one != describe(Config(0.2))
     assert describe(functools.partial(min, 3)) != describe(functools.partial(min, 4))
-    with pytest.raises(ValueError, match="cannot stand in a configuration"):
+    with pytest.raises(
+        ValueError,
+        match="a configuration must consist of numbers, strings,.*, got <object object at",
+    ):
         describe(object())
 
 
@@ -167,7 +172,9 @@ def test_products_over_arms(shared):
 
 def test_device_names():
     assert pick_device("cpu") == pick_device("auto") == "cpu"
-    with pytest.raises(ValueError, match="device='tpu'"):
+    with pytest.raises(
+        ValueError, match="device must be 'auto', 'cpu', 'cuda' or 'cuda:N'.*, got 'tpu'"
+    ):
         pick_device("tpu")
 
 
@@ -217,7 +224,8 @@ def test_a_function_without_a_source_cannot_be_described():
     # as if typed at Python's prompt
     exec(compile("probe = lambda round: round.t", "<stdin>", "exec"), names)
     with pytest.raises(
-        ValueError, match="lambda.* has no source to be known by; allowed: functions of a file"
+        ValueError,
+        match="a function of a configuration must be defined in.*, got <function <lambda> at",
     ):
         describe(names["probe"])
 
@@ -242,7 +250,10 @@ def test_a_trace_is_read_at_its_rounds():
         and thin["regret"].tolist() == [[0.0, 2.0], [3.0, 5.0]]
         and thin.seconds.tolist() == [0.1, 0.4]
     )
-    with pytest.raises(ValueError, match=r"rounds=\[3\]; allowed: recorded rounds"):
+    with pytest.raises(
+        ValueError,
+        match=r"^rounds must be recorded rounds, got \[3\]. The recorded rounds are \[2, 5, 9\]",
+    ):
         trace.at(3)
 
 
@@ -262,5 +273,7 @@ def test_a_trace_in_long_form_has_a_row_a_trial_and_round():
 @pytest.mark.parametrize("name", ["trial", "round", "m.1"])
 def test_two_columns_of_one_name_are_refused(name):
     series = {"m": np.zeros((1, 2, 2)), name: np.zeros((1, 2))}
-    with pytest.raises(ValueError, match="are there already"):
+    with pytest.raises(
+        ValueError, match=f"^the columns of series '{name[:1]}.* must have names .*, got .*{name}"
+    ):
         Trace(np.array([1, 2]), series, {}, np.zeros(2), [0], {}).to_pandas()

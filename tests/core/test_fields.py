@@ -41,7 +41,7 @@ DECLARED = [
 
 @pytest.mark.parametrize("x, name, value", DECLARED)
 def test_a_value_out_of_its_declared_range_is_refused(x, name, value):
-    with pytest.raises(ValueError, match=f"^{name}="):
+    with pytest.raises(ValueError, match=f"^{name} must be "):
         dataclasses.replace(x, **{name: value})
 
 
@@ -83,7 +83,7 @@ class Mine:
 )
 def test_a_field_is_checked_by_its_declaration(given):
     (name,) = given
-    with pytest.raises(ValueError, match=f"^{name}="):
+    with pytest.raises(ValueError, match=f"^{name} must be "):
         Mine(**{"noise": 1.0} | given)
 
 
@@ -91,7 +91,7 @@ def test_values_in_range_pass_and_the_class_checks_afterwards():
     Mine(1.0, 2, 1.0, 1.0, 1.0, "public", torch.tensor([1.0, 2.0]))
     with pytest.raises(TypeError, match="noise"):
         Mine()
-    with pytest.raises(ValueError, match="^noise="):
+    with pytest.raises(ValueError, match="^noise must be"):
         Mine(0.0, 11)
     with pytest.raises(ValueError, match="^after"):
         Mine(1.0, 11)
@@ -102,5 +102,5 @@ def test_a_subclass_checks_its_own_fields_and_those_of_its_base():
         type("Sub", (Mine,), {"__annotations__": {"more": int}, "more": fields.whole(1)})
     )
     for given in ({"more": 0}, {"share": 2.0}):
-        with pytest.raises(ValueError, match=f"^{next(iter(given))}="):
+        with pytest.raises(ValueError, match=f"^{next(iter(given))} must .*, got "):
             sub(1.0, **given)

@@ -126,7 +126,7 @@ def test_another_length_is_refused_by_name(monkeypatch, results, name, rows):
         name, Index()
     )
     problem = Shifted(shift=wrong) if name == "problem.shift" else Coins()
-    message = rf"{name}: {rows} rows; allowed: {N}, one for each trial"
+    message = f"{name} must have one row per trial of the run, which is {N}, or .*, got {rows}$"
     with pytest.raises(ValueError, match=message):
         play(learner, problem, 5, N)
     with pytest.raises(ValueError, match=message.replace("learner.", r"learners\['a'\].", 1)):
@@ -134,7 +134,7 @@ def test_another_length_is_refused_by_name(monkeypatch, results, name, rows):
     assert not list(results.glob("*"))
     if rows < N:
         with pytest.raises(
-            ValueError, match=f"{name}: {rows} rows; allowed: at least {N}, one for each trial"
+            ValueError, match=f"{name} must have one row per trial .* at least {N}, .*, got {rows}$"
         ):
             play(learner, problem, 5, range(50, N))
 
@@ -145,9 +145,13 @@ def test_each_learner_has_as_many_rows_as_trials():
         problem, {"a": Bonuses(BONUS[:4]), "b": Bonuses(BONUS[:2])}, 30, counts, chunk=2
     )
     assert np.array_equal(total(made["a"])[:2], total(made["b"]))
-    with pytest.raises(ValueError, match=r"learners\['b'\].bonus: 4 rows; allowed: 2"):
+    with pytest.raises(
+        ValueError, match=r"learners\['b'\].bonus must have one row .*, which is 2, .*, got 4$"
+    ):
         store.run(problem, {"a": Bonuses(BONUS[:4]), "b": Bonuses(BONUS[:4])}, 30, counts, chunk=2)
-    with pytest.raises(ValueError, match="problem.shift: 2 rows; allowed: 4"):
+    with pytest.raises(
+        ValueError, match="problem.shift must have one row .*, which is 4, .*, got 2$"
+    ):
         store.run(Shifted(shift=BONUS[:2]), {"a": Index(), "b": Index()}, 30, counts, chunk=2)
 
 
@@ -189,10 +193,14 @@ def test_where_settings_may_stand():
         and select_trials(Index(), range(3), 3) is not None
     )
     with pytest.raises(
-        ValueError, match=r"learner.several\[1\]\['x'\]\[0\].rows: 6 rows; allowed: at least 8"
+        ValueError,
+        match=r"learner.several\[1\]\['x'\]\[0\].rows must have one row .*, which is at least 8, .*, got 6$",
     ):
         select_trials(Nested(several=(0, {"x": [inner]})), range(5, 8))
-    with pytest.raises(ValueError, match="trials=.*allowed with learner.rows"):
+    with pytest.raises(
+        ValueError,
+        match=r"^trials must be at least 0, because learner.rows has one row .*, got \[-1, 2\]",
+    ):
         select_trials(inner, [-1, 2])
 
 

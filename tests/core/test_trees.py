@@ -84,24 +84,36 @@ NARROW, MANY = torch.ones(2, 1, dtype=torch.float64), torch.ones(3, 2, dtype=tor
 UNLIKE = {
     "lengths": (
         {"history": LONGER},
-        r"state.history=.*\(2, 2, 2\) and .*\(2, 3, 2\); allowed: one",
+        r"state.history must have the same dtype and shape .*, got .*\(2, 2, 2\) and .*\(2, 3, 2\)",
     ),
-    "plain": ({"name": "other"}, "state.name='kept' and 'other'; allowed: one value"),
-    "number": ({"rate": 1.0}, "state.rate=nan and 1.0; allowed: one value"),
-    "kind": ({"rate": 1}, "state.rate=float and int; allowed: trees of one structure"),
+    "plain": (
+        {"name": "other"},
+        "state.name must have one value, which all trials share, got 'kept' and 'other'",
+    ),
+    "number": (
+        {"rate": 1.0},
+        "state.rate must have one value, which all trials share, got nan and 1.0",
+    ),
+    "kind": ({"rate": 1}, "state.rate must have the same type in both trees, got float and int"),
     "parts": (
         {"pair": (TRUE,)},
-        "state.pair.1 is in one tree alone; allowed: trees of one structure",
+        "the two trees must have the same structure, but only one of them has state.pair.1",
     ),
-    "none": ({"pair": (TRUE, 1)}, "state.pair.1=NoneType and int; allowed: trees of one structure"),
-    "dtype": ({"pair": (torch.ones(2), None)}, "state.pair.0=.*bool.*float32.*allowed: one dtype"),
+    "none": (
+        {"pair": (TRUE, 1)},
+        "state.pair.1 must have the same type in both trees, got NoneType and int",
+    ),
+    "dtype": (
+        {"pair": (torch.ones(2), None)},
+        "state.pair.0 must have the same dtype .*, got .*bool.*float32",
+    ),
     "shape": (
         {"base": Inner(NARROW, CLOCK)},
-        r"state.base.theta=.*\(2, 2\).*\(2, 1\).*; allowed: one",
+        r"state.base.theta must have the same dtype and shape .*, got .*\(2, 2\).*\(2, 1\)",
     ),
     "rows": (
         {"base": Inner(MANY, CLOCK)},
-        r"state.base.theta=.*\(3, 2\); allowed: .* with 2 rows or 1",
+        r"state.base.theta must have .* with 2 rows or 1, got .*\(3, 2\)",
     ),
 }
 
@@ -116,7 +128,8 @@ def test_trees_that_are_unlike_are_refused_by_path(fields, said):
 def test_rows_for_other_trials_are_refused(trials):
     shape = rf"shape \({trials}, 2\)"
     with pytest.raises(
-        ValueError, match=f"state.base.theta=.*{shape} and .*{shape}; allowed.*3 row"
+        ValueError,
+        match=f"state.base.theta must have .* with 3 rows or 1, got .*{shape} and .*{shape}",
     ):
         tree_where(torch.tensor([True] * 3), state(trials), state(trials))
 
@@ -127,23 +140,28 @@ def test_rows_for_other_trials_are_refused(trials):
 @pytest.mark.parametrize(
     "tree, trials, shared",
     [
-        (state(3), 3, "state.history, state.name, state.rate;"),
+        (state(3), 3, "state.history, state.name, state.rate. "),
         (
             (torch.ones(1, 2), torch.ones(3), torch.tensor(1.0), 4, None),
             3,
-            "state.0, state.2, state.3;",
+            "state.0, state.2, state.3. ",
         ),
-        (state(3).base, 2, "state.theta, state.clock;"),
+        (state(3).base, 2, "state.theta, state.clock. "),
     ],
 )
 def test_shared_leaves_are_named(tree, trials, shared):
-    with pytest.raises(ValueError, match=f"share {shared}"):
+    with pytest.raises(
+        ValueError, match=f"^base must be a learner .*, got Own, whose trials share {shared}"
+    ):
         check_unshared("Own", tree, trials)
 
 
 def test_a_base_that_shares_is_refused_by_name():
     check_unshared("Own", state(3).base, 3)
-    with pytest.raises(ValueError, match="base=Clocked.*share state.1; allowed .*3 rows"):
+    with pytest.raises(
+        ValueError,
+        match="^base must be a learner .* with 3 rows.*, got Clocked, whose trials share state.1. ",
+    ):
         check_unshared("Clocked", (torch.ones(3), 5), 3)
 
 

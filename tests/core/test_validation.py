@@ -56,7 +56,9 @@ NO_NUMBERS = [
 )
 @pytest.mark.parametrize("value", NO_NUMBERS, ids=range(len(NO_NUMBERS)))
 def test_what_is_no_number_to_compute_with_is_refused(rule, value):
-    with pytest.raises(ValueError, match="^setting=(?s:.)*; allowed: a finite number"):
+    with pytest.raises(
+        ValueError, match="^setting must be (0 or )?a positive number from 1e-30 to 1(?s:.)*, got "
+    ):
         rule("setting", value)
 
 
@@ -90,7 +92,7 @@ def test_integers_of_numpy_do_not_overflow(kind):
 )
 def test_values_by_trial_are_one_good_number_each(bad):
     rules.check_positive("scale", double(1.0, 2.0), by_trial=True)
-    with pytest.raises(ValueError, match="^scale=(?s:.)*allowed: .* for each trial"):
+    with pytest.raises(ValueError, match="^scale must be .* such number per trial, got "):
         rules.check_positive("scale", bad, by_trial=True)
 
 
@@ -114,18 +116,18 @@ def test_whole_numbers_are_pythons_or_numpys():
         "3",
         None,
     ):
-        with pytest.raises(ValueError, match="^count=.*allowed: an integer, at least 1"):
+        with pytest.raises(ValueError, match="^count must be an integer from 1 to .*, got "):
             rules.check_integer("count", value)
-    with pytest.raises(ValueError, match="at most"):
+    with pytest.raises(ValueError, match="^count must be an integer from 1 to 16777216, got 1"):
         rules.check_size("count", 2**40)
 
 
 def test_one_of_a_list_is_of_its_kind():
     for value in (1, 0, 1.0, np.int8(1), "True", None, np.array([True]), torch.tensor(True)):
-        with pytest.raises(ValueError, match="^flag=(?s:.)*allowed: False, True"):
+        with pytest.raises(ValueError, match="^flag must be one of False, True, got "):
             rules.check_in("flag", value, (False, True))
     for value in (["a"], ("a",), np.array(["a", "b"]), torch.ones(2), b"a"):
-        with pytest.raises(ValueError, match="^word=(?s:.)*allowed: a, b"):
+        with pytest.raises(ValueError, match="^word must be one of 'a', 'b', got "):
             rules.check_in("word", value, ("a", "b"))
     for value in (np.float64(1.5), np.float16(1.5), np.longdouble(1.5)):
         assert type(rules.check_in("nu", value, (0.5, 1.5))) is float
@@ -143,7 +145,7 @@ def test_one_of_a_list_is_of_its_kind():
     ids=range(16),
 )
 def test_arrays_are_of_finite_numbers(bad):
-    with pytest.raises(ValueError, match="^data=(?s:.)*allowed: (finite )?numbers"):
+    with pytest.raises(ValueError, match="^data must be an array of (finite )?numbers, got "):
         rules.check_array("data", bad)
     np.testing.assert_array_equal(
         rules.check_array("data", [1, 2.5, np.float32(0.5)]), [1, 2.5, 0.5]
@@ -186,13 +188,13 @@ SETTINGS = {
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_extreme_settings_are_refused_where_they_are_given(name):
-    with pytest.raises(ValueError, match=f"^{name.split()[0]}=(?s:.)*allowed"):
+    with pytest.raises(ValueError, match=f"^{name.split()[0]} must (?s:.)*, got "):
         SETTINGS[name]()
 
 
 @pytest.mark.parametrize("horizon", ["x", 0, -5, True, HUGE, 2.0])
 def test_a_horizon_is_a_number_of_rounds(horizon):
-    with pytest.raises(ValueError, match="^horizon=.*allowed"):
+    with pytest.raises(ValueError, match="^horizon must .*, got "):
         AskTell(GLMUCB(Bernoulli(), 2.0), ARMS, horizon=horizon)
 
 
@@ -213,23 +215,25 @@ AT_BEGIN = {
 
 @pytest.mark.parametrize("name", AT_BEGIN)
 def test_what_hangs_on_the_problem_is_refused_at_its_beginning(name):
-    with pytest.raises(ValueError, match=f"^{name.split()[0]}[=:](?s:.)*allowed"):
+    with pytest.raises(ValueError, match=f"^{name.split()[0]} must (?s:.)*, got "):
         AT_BEGIN[name]()
 
 
 def test_data_beyond_a_fit_are_refused():
     user = AskTell(LaplaceThompson(Poisson(), ridge=1e-9), ARMS)
-    with pytest.raises(ValueError, match="reward=1e6|reward=1000000.0; allowed: counts up to 1000"):
+    with pytest.raises(
+        ValueError, match="^reward must be a count of at most 1000 .*, got 1000000.0"
+    ):
         user.tell(0, 1e6)
     user.tell(0, 1e3)
     assert bool(user.state.theta.isfinite().all())
     search = Optimizer(Ball.of(2), loss_bound=1e-9)
     search.ask()
-    with pytest.raises(ValueError, match="loss=.*allowed: .* times the loss_bound"):
+    with pytest.raises(ValueError, match="^loss must be at most .* times loss_bound=.*, got "):
         search.tell(1e6)
 
 
 def test_an_error_says_what_points_are_called():
     arms, once = torch.eye(2, dtype=torch.float64), torch.ones(1, 2, dtype=torch.float64)
-    with pytest.raises(ValueError, match="^at=nan; allowed"):
+    with pytest.raises(ValueError, match="^at must be finite .*, got nan"):
         nystrom_posterior(arms, RBF(1.0), once > 0, once, once, 1.0, at=arms * math.nan)

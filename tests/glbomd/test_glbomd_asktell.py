@@ -52,7 +52,7 @@ def test_a_refused_reward_leaves_the_learner_as_it_was(link, feedback):
     for _ in range(3):
         user.tell(user.ask(), 1)
     before, arm = user.state, user.ask()
-    with pytest.raises(ValueError, match="allowed|must be finite"):
+    with pytest.raises(ValueError, match="^(reward|feedback) must be .*, got "):
         user.tell(arm, feedback)
     assert user.state is before and user.ask() == arm
     user.tell(arm, 0)
@@ -76,9 +76,9 @@ def test_fractional_rewards_on_request():
 
 
 def test_warnings_where_the_theorem_does_not_reach():
-    with pytest.warns(UserWarning, match="Theorem 1 needs"):
+    with pytest.warns(UserWarning, match="Theorem 1 requires"):
         AskTell(GLBOMD(Bernoulli(), 3.0, ridge="dim"), ARMS)
-    with pytest.warns(UserWarning, match="coverage is lost"):
+    with pytest.warns(UserWarning, match="they lose coverage"):
         AskTell(GLBOMD(Poisson(), 3.0, ridge="dim"), ARMS)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -89,7 +89,7 @@ def test_warnings_where_the_theorem_does_not_reach():
 
 @pytest.mark.parametrize("learner", [GLMUCB(Bernoulli(), 2.0), RSGLinCB(Bernoulli(), 2.0)])
 def test_learners_that_need_a_horizon_raise_an_error(learner):
-    with pytest.raises(ValueError, match="horizon=None"):
+    with pytest.raises(ValueError, match="horizon must be an integer of at least 1, because"):
         AskTell(learner, ARMS)
     user = AskTell(learner, ARMS, horizon=50)
     user.tell(user.ask(), 1)
@@ -123,7 +123,9 @@ def test_rescaled_arms_are_the_scaled_model():
         arm = user.ask(2.5 * ARMS)
         assert arm == scaled.ask(ARMS)
         user.tell(arm, reward), scaled.tell(arm, reward)
-    with pytest.raises(ValueError, match="largest norm"):
+    with pytest.raises(
+        ValueError, match="arms must have norms of at most 1, got a norm of 1.2000000000000002"
+    ):
         user.ask(3 * ARMS)
 
 
@@ -133,5 +135,7 @@ def test_rescaled_arms_are_the_scaled_model():
 )
 def test_norms_for_which_nothing_is_finite_are_refused(make):
     make(20.0)
-    with pytest.raises(ValueError, match="norm_bound="):
+    with pytest.raises(
+        ValueError, match="norm_bound must be a number for which C_mu, the.*, got 750.0"
+    ):
         make(750.0)

@@ -158,7 +158,7 @@ def test_links_run_on_the_meta_device(link):
     ],
 )
 def test_rewards_outside_the_support_are_refused(link, reward):
-    with pytest.raises(ValueError, match="reward=.*allowed"):
+    with pytest.raises(ValueError, match="^reward must .*, got "):
         link.validate(tensor(0.0, reward))
 
 
@@ -185,7 +185,7 @@ def test_rewards_inside_the_support_are_accepted():
     ],
 )
 def test_family_parameters_out_of_range(make):
-    with pytest.raises(ValueError, match="variance=|count="):
+    with pytest.raises(ValueError, match="^(variance|count) must be .*, got "):
         make()
 
 
@@ -204,16 +204,22 @@ def test_numbers_are_accepted_exactly_where_allowed(x):
         if fine:
             rule("field", x)
         else:
-            with pytest.raises(ValueError, match="field=.*allowed"):
+            with pytest.raises(ValueError, match="^field must .*, got "):
                 rule("field", x)
 
 
 def test_one_value_per_trial():
     rules.check_nonnegative("scale", tensor(0.0, 1.0), by_trial=True)
     for bad in (tensor(1.0, -1.0), tensor(1.0, math.nan), tensor(1.0, math.inf)):
-        with pytest.raises(ValueError, match="scale="):
+        with pytest.raises(
+            ValueError,
+            match=r"^scale must be 0 or a positive number from 1e-30 .*, got tensor\(\[",
+        ):
             rules.check_nonnegative("scale", bad, by_trial=True)
-    with pytest.raises(ValueError, match="scale="):
+    with pytest.raises(
+        ValueError,
+        match=r"^scale must be 0 or a positive number from 1e-30 .*, got tensor\(\[",
+    ):
         rules.check_nonnegative("scale", tensor(0.0, 1.0))
 
 
@@ -221,11 +227,16 @@ def test_link_and_horizon():
     for link in FAMILIES:
         known_link(link)
     for bad in ("exponential", None, Bernoulli):
-        with pytest.raises(ValueError, match="link=.*allowed: an instance of Bernoulli.*real line"):
+        with pytest.raises(
+            ValueError,
+            match="^link must be an instance of one of Bernoulli, .*real line.*, got ",
+        ):
             known_link(bad)
     learner = GLMUCB(Bernoulli(), 1.0)
     learner.check_horizon(10)
-    with pytest.raises(ValueError, match="horizon=None; GLMUCB"):
+    with pytest.raises(
+        ValueError, match="^horizon must be .*, because GLMUCB requires .*, got None"
+    ):
         learner.check_horizon(None)
 
 
@@ -244,7 +255,7 @@ def test_link_and_horizon():
     ],
 )
 def test_data_outside_the_model_is_refused(arms, arm, reward, name):
-    with pytest.raises(ValueError, match=f"^{name}[:=].*allowed"):
+    with pytest.raises(ValueError, match=f"^{name} must .*, got "):
         GLBOMD(Bernoulli(), 1.0).validate(arms, arm, reward)
 
 

@@ -271,7 +271,9 @@ def test_no_data_gives_the_origin():
 
 @pytest.mark.parametrize("ridge", [0.0, -1.0, math.nan])
 def test_refuses_neither_ridge_nor_ball(ridge):
-    with pytest.raises(ValueError, match="ridge=.*ball=None"):
+    with pytest.raises(
+        ValueError, match="ridge must be positive with ball=None, because otherwise"
+    ):
         fit(Bernoulli(), data(Bernoulli()), ridge=ridge)
 
 

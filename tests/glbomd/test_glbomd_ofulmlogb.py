@@ -101,11 +101,13 @@ def test_truth_stays_in_the_confidence_sets():
 
 
 def test_refusals_and_caution():
-    with pytest.raises(ValueError, match="link=.*allowed: an instance of Bernoulli"):
+    with pytest.raises(
+        ValueError, match=r"^link must be an instance of Bernoulli .*, got Poisson\(\)"
+    ):
         OFULMLogB(2.0, link=Poisson())
-    with pytest.raises(ValueError, match="ridge='sharp'; allowed: theory, dim"):
+    with pytest.raises(ValueError, match="^ridge must be one of 'theory', 'dim', got 'sharp'"):
         OFULMLogB(2.0, ridge="sharp")
     arms = torch.zeros(1, 4, 5)
     assert OFULMLogB(3.0).caution(arms) is None
     said = OFULMLogB(3.0, ridge="dim").caution(arms)
-    assert "Theorem 1 needs 2581.7" in said and "ridge='theory' restores it" in said
+    assert "Theorem 1 requires 2581.7" in said and "ridge='theory' restores it" in said

@@ -296,7 +296,7 @@ def test_noisy_expected_improvement_is_the_expectation_over_all_points():
 
 
 def test_predictions_need_an_observation():
-    with pytest.raises(ValueError, match="state='0 rounds'"):
+    with pytest.raises(ValueError, match="state.rounds must be at least 1, got 0"):
         GP(3, "modern", "EI").predict(
             told(torch.empty(1, 0, 2, dtype=F64), torch.empty(1, 0, dtype=F64)), UNIT, AT[None]
         )
@@ -474,7 +474,7 @@ def test_a_library_learns_from_the_first_point_on(name):
 @pytest.mark.parametrize("name, package", [("TPE", "optuna"), ("scikit-optimize", "skopt")])
 def test_a_missing_library_is_named_before_the_first_point(name, package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ImportError, match="extra 'optimizers' of paperlib"):
+    with pytest.raises(ImportError, match="of the extra 'optimizers'"):
         OUTSIDE[name].init(2, Bounds.cube(2), None, Streams(0, range(2)).at(-1), dtype=F64)
 
 
@@ -559,13 +559,15 @@ def test_a_search_finds_the_maximum_of_a_paraboloid(name):
 )
 def test_bad_settings_of_a_gaussian_process(field, values):
     for value in values:
-        with pytest.raises(ValueError, match=f"{field}="):
+        with pytest.raises(ValueError, match=f"^{field} must .*, got "):
             GP(**{"n_init": 3, "prior": "modern", "acquisition": "EI"} | {field: value})
 
 
 def test_bad_observations_and_points():
     for learner in ALL.values():
-        with pytest.raises(ValueError, match="reward="):
+        with pytest.raises(
+            ValueError, match=r"reward must be finite and at most 1e\+30 in absolute value, got "
+        ):
             learner.validate(UNIT, AT[:1], torch.tensor([np.nan], dtype=F64))
         with pytest.raises(ValueError, match="action"):
             learner.validate(UNIT, AT[:1] + 2, torch.zeros(1, dtype=F64))

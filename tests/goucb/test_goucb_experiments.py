@@ -213,7 +213,10 @@ def test_botorchs_own_search_chooses_other_points_than_the_batched_search():
     assert synthetic.agreeing_fraction([first, second], 5).tolist() == [1.0, 1.0]
     assert synthetic.agreeing_fraction([first, own[0]], 5).tolist() == [0.0, 0.0]
     assert synthetic.agreeing_fraction(own, 5).mean() < 1
-    with pytest.raises(ValueError, match="restarts=3, raw_samples=2; allowed: none above the next"):
+    with pytest.raises(
+        ValueError,
+        match="restarts, raw_samples must be in increasing order, got restarts=3, raw_samples=2",
+    ):
         GPOptimizeAcqf(GP(4, "legacy-raw", "EI"), 3, 2)
 
 
@@ -431,7 +434,9 @@ def test_the_tasks_equal_the_tasks_of_the_claims():
 
 @pytest.mark.parametrize("task", ["breast", "breast.tree", "iris.forest", ""])
 def test_an_unknown_task_is_refused(task):
-    with pytest.raises(ValueError, match="task="):
+    with pytest.raises(
+        ValueError, match="task must consist of one of breast, australian, diabetes, a"
+    ):
         tuning.choose([task], "bundled")
 
 
@@ -487,7 +492,7 @@ def test_failures_and_hours_are_of_the_stored_evaluations(monkeypatch, tmp_path)
 def test_a_seed_that_shifts_the_folds_is_refused():
     shifted = traced(np.ones((2, 4)), np.ones((2, 4)))
     shifted.about["seed"] = 3
-    with pytest.raises(ValueError, match="seed=3 of a; allowed: multiples of folds=2"):
+    with pytest.raises(ValueError, match="seed of a must be a multiple of folds=2, got 3"):
         tuning.regrets({"a": shifted}, 2)
 
 

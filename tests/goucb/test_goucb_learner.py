@@ -90,7 +90,7 @@ def test_noise_is_in_the_reward_and_not_in_the_regret():
     answer, gap = problem.respond(instance, 3, x, "reward", draw)
     assert gap.unique().numel() == 1
     assert (answer - problem.value(instance, x)).std().item() == pytest.approx(0.5, rel=0.05)
-    with pytest.raises(ValueError, match="wants='loss'"):
+    with pytest.raises(ValueError, match="wants must be 'reward', got 'loss'"):
         problem.respond(instance, 3, x, "loss", draw)
 
 
@@ -128,7 +128,7 @@ def test_a_teacher_of_five_coordinates_is_the_same_in_more_dimensions():
     ],
 )
 def test_bad_problems_are_refused(make):
-    with pytest.raises(ValueError, match="allowed"):
+    with pytest.raises(ValueError, match=r"^\w+ must .*, got "):
         make()
 
 
@@ -308,7 +308,7 @@ def test_a_state_predicts():
     heard = torch.stack([bump(p) for p in points.unbind(1)], 1)
     assert (mean - heard).abs().mean() < 0.1 * heard.std()
     assert bool((bonus.mean(1) < away[:, 0]).all())
-    with pytest.raises(ValueError, match="at least n_init = 4"):
+    with pytest.raises(ValueError, match="state.rounds must be at least n_init=4, got 2"):
         learner.predict(steps(learner, bump, rounds=2)[1], Bounds.cube(2, 2.0), points)
 
 
@@ -337,32 +337,79 @@ def test_full_size_alone_equals_batched(problem):
 
 @pytest.mark.parametrize("horizon", [None, 5, 6])
 def test_literal_needs_two_rounds_of_phase_two(horizon):
-    with pytest.raises(ValueError, match=r"horizon=.*lambda = sqrt\(T\) ln\(T\)\^2 is 0"):
+    with pytest.raises(
+        ValueError, match=r"horizon must be at least n_init \+ 2 = 7, because ridge=None"
+    ):
         literal(5, 1.0).init(1, Bounds.cube(2), horizon, Streams(0, [0]).at(-1), dtype=F64)
 
 
 @pytest.mark.parametrize(
     "make, words",
     [
-        (lambda: practical(0), "n_init=0"),
-        (lambda: practical(3.0), "n_init=3.0"),
-        (lambda: practical(3, ridge=0.0), "ridge=0.0"),
-        (lambda: algorithm1(3, ridge=-1.0), "ridge=-1.0"),
-        (lambda: practical(3, kappa=-0.1), "kappa=-0.1"),
-        (lambda: practical(3, kappa=math.nan), "kappa=nan"),
-        (lambda: literal(3, 0.0), "value_bound=0.0"),
-        (lambda: literal(3, 1.0, start="best"), "start='best'"),
-        (lambda: practical(3, oracle="lm"), "oracle='lm'"),
-        (lambda: practical(3, acquisition="linear"), "acquisition='linear'"),
-        (lambda: practical(3, acquisition=Linearized), "acquisition="),
-        (lambda: practical(3, model=torch.nn.Linear(2, 1)), "model="),
-        (lambda: practical(3, trust=0.2), "trust=0.2"),
-        (lambda: TrustRegion(first=0.01), "first=0.01"),
-        (lambda: TrustRegion(most=0.1), "most=0.1"),
-        (lambda: TrustRegion(failures=0), "failures=0"),
-        (lambda: dataclasses.replace(practical(3), scaling="first"), "scaling='first'"),
-        (lambda: dataclasses.replace(algorithm1(3), scaling="all"), "scaling='all'"),
-        (lambda: dataclasses.replace(algorithm1(3), refit=1), "refit=1"),
+        (lambda: practical(0), "n_init must be an integer from 1 to 16777216, got 0"),
+        (lambda: practical(3.0), "n_init must be an integer from 1 to 16777216, got 3.0"),
+        (
+            lambda: practical(3, ridge=0.0),
+            "ridge must be a positive number from 1e-12 to.*, got 0.0",
+        ),
+        (
+            lambda: algorithm1(3, ridge=-1.0),
+            "ridge must be a positive number from 1e-12 to.*, got -1.0",
+        ),
+        (
+            lambda: practical(3, kappa=-0.1),
+            "kappa must be 0 or a positive number from 1e-30.*, got -0.1",
+        ),
+        (
+            lambda: practical(3, kappa=math.nan),
+            "kappa must be 0 or a positive number from 1e-30.*, got nan",
+        ),
+        (
+            lambda: literal(3, 0.0),
+            r"value_bound must be a positive number from 1e-30 to 1e\+06, got 0.0",
+        ),
+        (
+            lambda: literal(3, 1.0, start="best"),
+            "start must be one of 'incumbent', 'uniform', 'last', 'center', got 'best'",
+        ),
+        (
+            lambda: practical(3, oracle="lm"),
+            "oracle must be an oracle with the attributes.*, got 'lm'",
+        ),
+        (
+            lambda: practical(3, acquisition="linear"),
+            "acquisition must be an acquisition with the.*, got 'linear'",
+        ),
+        (
+            lambda: practical(3, acquisition=Linearized),
+            "acquisition must be an acquisition with the.*, got ",
+        ),
+        (
+            lambda: practical(3, model=torch.nn.Linear(2, 1)),
+            "model must be a model with the attributes.*, got ",
+        ),
+        (lambda: practical(3, trust=0.2), "trust must be None or a TrustRegion, got 0.2"),
+        (
+            lambda: TrustRegion(first=0.01),
+            "^least, first, most must be in increasing order, got .*first=0.01",
+        ),
+        (
+            lambda: TrustRegion(most=0.1),
+            "^least, first, most must be in increasing order, got .*most=0.1",
+        ),
+        (lambda: TrustRegion(failures=0), "failures must be an integer from 1 to 16777216, got 0"),
+        (
+            lambda: dataclasses.replace(practical(3), scaling="first"),
+            "scaling must be one of 'all', 'none' with refit=True, got 'first'",
+        ),
+        (
+            lambda: dataclasses.replace(algorithm1(3), scaling="all"),
+            "scaling must be one of 'first', 'none' with refit=False, got 'all'",
+        ),
+        (
+            lambda: dataclasses.replace(algorithm1(3), refit=1),
+            "refit must be one of False, True, got 1",
+        ),
     ],
 )
 def test_bad_settings_are_refused(make, words):
@@ -373,9 +420,11 @@ def test_bad_settings_are_refused(make, words):
 @pytest.mark.parametrize("answer", [math.nan, math.inf, 1e31])
 def test_rewards_that_are_not_numbers_are_refused(answer):
     box, x = Bounds.cube(2), torch.zeros(1, 2, dtype=F64)
-    with pytest.raises(ValueError, match="reward="):
+    with pytest.raises(
+        ValueError, match=r"reward must be finite and at most 1e\+30 in absolute value, got "
+    ):
         practical(3).validate(box, x, torch.tensor([answer], dtype=F64))
     with pytest.raises(ValueError, match=r"action\[0, 1\]"):
         practical(3).validate(box, torch.tensor([[0.0, 1.5]], dtype=F64), None)
-    with pytest.raises(ValueError, match="bounds="):
+    with pytest.raises(ValueError, match="^bounds must .*, got "):
         practical(3).validate(([-1.0], [1.0]), None, None)

@@ -137,22 +137,27 @@ def test_a_module_goes_inside_a_function():
     ids=["detached", "not of x", "constant"],
 )
 def test_a_function_without_derivative_is_a_type_error(function):
-    with pytest.raises(TypeError, match="no derivative"):
+    with pytest.raises(
+        TypeError, match="function must have derivatives in w and x that torch computes, got "
+    ):
         FunctionModel(function, 3).parameters(2)
 
 
 @pytest.mark.parametrize("function", [lambda w, x: w * x[0], lambda w, x: 1.0])
 def test_a_function_that_gives_no_number_is_refused(function):
-    with pytest.raises(ValueError, match="function="):
+    with pytest.raises(ValueError, match="^function must be a function .*, got "):
         FunctionModel(function, 3).parameters(2)
 
 
 def test_bad_fields_are_refused():
-    with pytest.raises(ValueError, match="hidden=0"):
+    with pytest.raises(ValueError, match="hidden must be an integer from 1 to 16777216, got 0"):
         TwoLayerNet(0)
-    with pytest.raises(ValueError, match="module goes inside"):
+    with pytest.raises(
+        ValueError,
+        match="^function must be a function .*, which may call a module by torch.func.functional_call, got ",
+    ):
         FunctionModel(torch.nn.Linear(2, 1), 3)
-    with pytest.raises(ValueError, match="function="):
+    with pytest.raises(ValueError, match="^function must be a function .*, got "):
         FunctionModel(None, 3)
-    with pytest.raises(ValueError, match="count=0"):
+    with pytest.raises(ValueError, match="^count must be an integer from 1 to .*, got 0"):
         FunctionModel(network, 0)

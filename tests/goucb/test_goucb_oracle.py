@@ -107,7 +107,9 @@ def test_gradient_descent_starts_at_its_start():
         assert all(p.abs().max() <= bound for p in layer.parameters())
         assert 0.9 * bound < layer.weight.abs().max() and bool((part.abs() <= bound).all())
         assert part.amax() > 0.9 * bound and part.amin() < -0.9 * bound
-    with pytest.raises(ValueError, match="default is the network's alone"):
+    with pytest.raises(
+        ValueError, match="start must be 'ones' or 'uniform01', because.*, got 'default'"
+    ):
         GradientDescent().starts(FunctionModel(lambda w, x: w @ x, 2), 2, draw())
 
 

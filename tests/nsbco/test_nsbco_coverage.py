@@ -44,7 +44,9 @@ def test_paths():
 
 
 def test_random_path_raises_an_error():
-    with pytest.raises(ValueError, match="path=Abrupt.*allowed: one that all trials share"):
+    with pytest.raises(
+        ValueError, match=r"path must be the same in all trials, got Abrupt\(segments=3\)"
+    ):
         theory.instance(QuadraticDrift(Abrupt(3)), T)
     assert theory.instance(QuadraticDrift(Abrupt(3), environment=1), T).changes == 2
 

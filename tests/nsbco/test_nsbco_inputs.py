@@ -91,7 +91,7 @@ def test_file_saved_after_a_whole_horizon_is_loaded(tmp_path):
 )  # fmt: skip
 def test_invalid_per_trial_thresholds_raise_errors(value):
     for name in ("A1", "A2"):
-        with pytest.raises(ValueError, match=f"{name}="):
+        with pytest.raises(ValueError, match=f"^{name} must .*, got "):
             Multiscale(GradientAscent(), **{name: value})
 
 
@@ -111,7 +111,7 @@ def test_per_trial_integers_behave_like_floats():
 
 @pytest.mark.parametrize("value", [([],), ({},), (np.ones(2),), "A1"], ids=repr)
 def test_invalid_names_of_logarithmic_thresholds_raise_errors(value):
-    with pytest.raises(ValueError, match="logarithmic="):
+    with pytest.raises(ValueError, match="logarithmic must be a tuple that contains only 'A1' and"):
         Multiscale(GradientAscent(), 1.0, 1.0, value)
 
 
@@ -142,16 +142,35 @@ class Toy:
 
 
 WRONG = {
-    "restart.*state is in one tree": {"restart": lambda self, state, *rest: None},
-    "whose trials share state.t": {"restart": lambda self, state, *rest: Counts(state.t[:1])},
-    r"restart.*state\.0 is in one tree": {"restart": lambda self, state, *rest: tuple(state)},
-    "restart.*int64": {"restart": lambda self, state, *rest: Counts(state.t.long())},
-    "optimistic returns None": {"optimistic": lambda self, state: None},
-    "optimistic returns 1.0": {"optimistic": lambda self, state: 1.0},
-    r"optimistic returns tensor\(\[\[": {"optimistic": lambda self, state: state.t[:, None]},
-    "optimistic returns tensor.*inf": {"optimistic": lambda self, state: state.t / 0.0},
-    "with restart, which": {"restart": None},
-    "with optimistic and restart, which": {"restart": 3, "optimistic": "high"},
+    r"^base.restart must return .*, got base=Wrong: .* only one of them has state\b": {
+        "restart": lambda self, state, *rest: None
+    },
+    "^base must be a learner .*, got Wrong, whose trials share state.t. ": {
+        "restart": lambda self, state, *rest: Counts(state.t[:1])
+    },
+    r"^base.restart must return .*, got base=Wrong: .* only one of them has state\.0": {
+        "restart": lambda self, state, *rest: tuple(state)
+    },
+    "^base.restart must return .*, got base=Wrong: state.t must .*, got .*int64": {
+        "restart": lambda self, state, *rest: Counts(state.t.long())
+    },
+    "^base.optimistic must return .*, got None from base=Wrong": {
+        "optimistic": lambda self, state: None
+    },
+    "^base.optimistic must return .*, got 1.0 from base=Wrong": {
+        "optimistic": lambda self, state: 1.0
+    },
+    r"^base.optimistic must return .*, got tensor\(\[\[.* from base=Wrong": {
+        "optimistic": lambda self, state: state.t[:, None]
+    },
+    "^base.optimistic must return .*, got tensor.*inf.* from base=Wrong": {
+        "optimistic": lambda self, state: state.t / 0.0
+    },
+    "^base must be a learner with the method restart, which Wrong lacks": {"restart": None},
+    "^base must be a learner with the methods optimistic and restart, which Wrong lacks": {
+        "restart": 3,
+        "optimistic": "high",
+    },
 }
 
 
@@ -159,7 +178,7 @@ WRONG = {
 @pytest.mark.parametrize("trials", [1, 2])
 def test_bases_with_wrong_return_values_raise_errors(message, trials):
     wrong = type("Wrong", (Toy,), WRONG[message])
-    with pytest.raises(ValueError, match=f"base=Wrong.*{message}"):
+    with pytest.raises(ValueError, match=message):
         play(Multiscale(wrong()), QuadraticDrift(), 8, trials)
     assert play(Multiscale(Toy()), QuadraticDrift(), 8, trials)["regret"].shape == (trials, 8)
 
@@ -169,7 +188,9 @@ def test_constant_tensor_with_as_many_rows_as_trials_is_shared(trials):
     for size in (1, 2, 3, 4):
         begin = lambda self, n, *rest, size=size, **tkwargs: Counts(torch.zeros(size, **tkwargs))
         wrong = type("Wrong", (Toy,), {"init": begin})
-        with pytest.raises(ValueError, match="base=Wrong, whose trials share state.t"):
+        with pytest.raises(
+            ValueError, match="base must be a learner whose state consists of tensors with"
+        ):
             Multiscale(wrong()).init(trials, task(), 8, None, **TKWARGS)
 
 
@@ -201,7 +222,10 @@ def test_least_squares_reject_boxes_with_unequal_sides():
     how = {"concavity": 0.2, "smoothness": 20.0, "noise": 0.1}
     unequal, equal = box([0.0, 0.0], [1.0, 8.0]), box([0.0, 1.0], [1.0, 2.0])
     for more in ({"policy": "discounted"}, {"learner": DiscountedLeastSquares(64)}):
-        with pytest.raises(ValueError, match="^domain=.*DiscountedLeastSquares.*equal sides"):
+        with pytest.raises(
+            ValueError,
+            match=r"^domain must be a ball or a box of equal sides,.*, got Domain\(kind='box',",
+        ):
             Optimizer(unequal, **how, **more)
         Optimizer(equal, **how, **more)
     Optimizer(unequal, **how)
@@ -291,7 +315,7 @@ def test_errors_name_the_invalid_setting(name, value):
     ],
 )
 def test_scales_out_of_floating_point_range_raise_errors_by_name(domain, more, name):
-    with pytest.raises(ValueError, match=f"^{name}=[^n]*; allowed: .*(domain|y_range)"):
+    with pytest.raises(ValueError, match=f"^{name} must be .*(domain|y_range).*, got "):
         new(domain, **more)
 
 
@@ -301,7 +325,10 @@ def test_ranges_accept_any_sequence():
 
 
 def test_no_policy_accepts_existing_data():
-    with pytest.raises(ValueError, match="own actions only"):
+    with pytest.raises(
+        ValueError,
+        match=r"observe is not available, because every policy.*, got actions=\[\[1.0, 3.0\]\]",
+    ):
         new().observe([[1.0, 3.0]], [0.1])
 
 
@@ -315,30 +342,37 @@ def test_threads_of_master_start_at_the_previous_center():
 @pytest.mark.parametrize("name", ["margin", "smoothness", "concavity", "variation"])
 def test_task_numbers_must_be_tensors(name):
     for value in (0.5, None, "x"):
-        with pytest.raises(ValueError, match=f"{name}="):
+        with pytest.raises(ValueError, match=f"^{name} must .*, got "):
             check_task(task()._replace(**{name: value}))
 
 
 def test_margin_and_first_batch_per_trial():
     far = {"margin": (0.1, 0.8), "smoothness": (2.0, 2.0)}
     GradientAscent(0.4).validate(task(**far), None, None)  # N_0 is 256 and 1
-    with pytest.raises(ValueError, match="N0=1 .*delta_0 = 0.4.*c_0 = 0.1, N0 at least 256"):
+    with pytest.raises(
+        ValueError,
+        match="N0 must be at least 256 with h=0.4, so that.*, got N0=1 with delta_0 = 0.4",
+    ):
         GradientAscent(0.4, 1).validate(task(**far), None, None)
     # the rounding error leaves the set by no more than the tolerance
     h = 0.5 * (1 + 1e-10)
     GradientAscent(h).validate(task(), None, None)
     start = replace(GradientAscent(0.05), start=(0.5, 0.0))
-    with pytest.raises(ValueError, match="start=.*c_0 = 0.8"):
+    with pytest.raises(
+        ValueError, match=r"^start must be a point of .* with c_0 = 0.8, got \(0.5, 0.0\)"
+    ):
         start.validate(task(**far), None, None)
 
 
 def test_presets_reject_other_bases_and_ratios():
     for make in (practical, printed, malg, lambda base: single_scale(0.3, base)):
         for base in (EGS(), None, GradientAscent, Index()):
-            with pytest.raises(ValueError, match="base=.*allowed: a GradientAscent"):
+            with pytest.raises(
+                ValueError, match="^base must be a GradientAscent, because the tests .*, got "
+            ):
                 make(base)
     for c in (0.0, -1.0, math.nan, "x", None, tensor(1.0, 0.0)):
-        with pytest.raises(ValueError, match="^c="):
+        with pytest.raises(ValueError, match="^c must be a positive number .*, got "):
             single_scale(c)
     assert single_scale(tensor(0.3, 0.6)).base.bonus.tolist() == [0.3 / 3, 0.6 / 3]
 
@@ -346,14 +380,18 @@ def test_presets_reject_other_bases_and_ratios():
 def test_calibration_accepts_residuals_of_rewards_of_one_trial():
     found = calibrate(task(), [-2.0, 2.0], 8, trials=2)
     assert found.learner().base == GradientAscent(bonus=found.b0)
-    with pytest.raises(ValueError, match=r"residuals=.*\[-2, 2\]"):
+    with pytest.raises(
+        ValueError, match=r"residuals must be at least one number, each from -2 to 2, got \[2.1\]"
+    ):
         calibrate(task(), [2.1], 8, trials=2)
     for base in (0, EGS(), GradientAscent):
-        with pytest.raises(ValueError, match="base="):
+        with pytest.raises(ValueError, match="^base must .*, got "):
             calibrate(task(), [0.1], 8, base, trials=2)
-        with pytest.raises(ValueError, match="base="):
+        with pytest.raises(ValueError, match="^base must .*, got "):
             Calibration(1.0, 0.5, 1.5, np.zeros(1)).learner(base)
-    with pytest.raises(ValueError, match="task.margin=.*one trial"):
+    with pytest.raises(
+        ValueError, match="^task.margin must be a tensor with one row, .* one trial, got "
+    ):
         calibrate(task(margin=(0.5, 0.4)), [0.1], 8, trials=2)
 
 
@@ -387,7 +425,7 @@ class Bent(Path):
 def test_paths_that_leave_their_declared_range_raise_errors(wrong, jumps):
     for at in (0, 20, 39):
         problem = QuadraticDrift(Bent(**wrong, at=at, jumps=jumps))
-        with pytest.raises(ValueError, match="^path=Bent"):
+        with pytest.raises(ValueError, match="^path must be a path with .*, got Bent"):
             play(StaticBaseline(), problem, 40, 1)
     play(StaticBaseline(), QuadraticDrift(Bent(0.5 * (1 + 1e-12), jumps=jumps)), 40, 1)
     play(StaticBaseline(), QuadraticDrift(Bent(**wrong, at=40, jumps=jumps)), 40, 1)
@@ -403,7 +441,9 @@ def test_seeds_beyond_int64():
 def test_table_of_means_limits_the_horizon_by_the_number_of_paths():
     play(StaticBaseline(), QuadraticDrift(), 2, 1)
     draw, T = Streams(0, range(300)).at(-1), 1 << 14
-    with pytest.raises(ValueError, match="horizon=16384; allowed: at most 11184 with 5 arms, 300"):
+    with pytest.raises(
+        ValueError, match="horizon must be at most 11184 with 5 arms and 300 paths, got 16384"
+    ):
         GridDrift(Abrupt(2)).init(300, T, draw, **TKWARGS)
     for problem in (GridDrift(Step(9)), GridDrift(Abrupt(2), environment=1)):
         assert problem.init(300, T, draw, **TKWARGS).means.shape == (1, T, 5)
@@ -425,8 +465,13 @@ def test_constant_prices_raise_an_error(monkeypatch):
     monkeypatch.setattr(prices, "closes", lambda series: made)
     problem = prices.pricing("google", 2)
     assert problem.path.begin([0], 8, 1, 0.5, None).tolist() == [[-0.5, 0.5]]
-    with pytest.raises(ValueError, match="days=2; allowed: .* series 1 "):
+    with pytest.raises(
+        ValueError, match="days must be larger, because series 1 is constant.*, got 2"
+    ):
         problem.path.begin([2, 3], 8, 1, 0.5, None)
     for days in (0, 1, 4, 2.0, "x", True):
-        with pytest.raises(ValueError, match="days="):
+        with pytest.raises(
+            ValueError,
+            match="^days must be (an integer from 2 to|at most 3, the length of the series).*, got ",
+        ):
             prices.pricing("google", days).part([0], 64)

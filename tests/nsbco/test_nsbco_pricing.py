@@ -86,7 +86,7 @@ def test_without_the_table(monkeypatch):
     assert count == 0 and "'stocks' is not at hand" in lacking
     with pytest.raises(FileNotFoundError):
         pricing.table("real", 5)
-    with pytest.raises(ValueError, match="data='synthetic'; allowed: auto, real"):
+    with pytest.raises(ValueError, match="data must be one of 'auto', 'real', got 'synthetic'"):
         pricing.table("synthetic", 5)
 
 

@@ -44,12 +44,12 @@ def test_path_by_name(name, path, changes, title):
     "name, word",
     [
         ("abrupt0", "segments"),
-        ("jumps", "allowed: stationary"),
-        ("", "allowed: stationary"),
-        ("abrupt2.5", "allowed: stationary"),
-        ("rotation1.2.3", "allowed: stationary"),
-        ("level4", "allowed: stationary"),
-        ("triangle0", "V=0"),
+        ("jumps", "name must be one of stationary, walk, level, or one of"),
+        ("", "name must be one of stationary, walk, level, or one of"),
+        ("abrupt2.5", "name must be one of stationary, walk, level, or one of"),
+        ("rotation1.2.3", "name must be one of stationary, walk, level, or one of"),
+        ("level4", "name must be one of stationary, walk, level, or one of"),
+        ("triangle0", r"V must be a positive number from 1e-30 to 1e\+30, got 0.0"),
     ],
 )
 def test_unknown_path_name_raises_an_error(name, word):
@@ -131,12 +131,21 @@ def test_runs_are_in_the_order_of_their_plan(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "make, word",
     [
-        (lambda: MixedPaths((Level(), "walk"), (1, 1)), "paths="),
-        (lambda: MixedPaths((Level(), Walk()), (1,)), "counts="),
-        (lambda: MixedPaths((), ()), "counts="),
+        (
+            lambda: MixedPaths((Level(), "walk"), (1, 1)),
+            "paths must be a tuple of paths other than MixedPaths, got ",
+        ),
+        (lambda: MixedPaths((Level(), Walk()), (1,)), "counts must be a tuple of"),
+        (lambda: MixedPaths((), ()), "counts must be a tuple of"),
         (lambda: MixedPaths((Level(),), (0,)), "counts"),
-        (lambda: MixedPaths((MixedPaths((Level(),), (1,)),), (1,)), "none of them MixedPaths"),
-        (lambda: QuadraticDrift(MixedPaths((Level(),), (1,)), environment=3), "environment=3"),
+        (
+            lambda: MixedPaths((MixedPaths((Level(),), (1,)),), (1,)),
+            r"paths must be a tuple of paths other than MixedPaths, got \(MixedPaths\(paths=\(Level",
+        ),
+        (
+            lambda: QuadraticDrift(MixedPaths((Level(),), (1,)), environment=3),
+            "environment must be None with MixedPaths, because.*, got 3",
+        ),
         (
             lambda: play(learner(), QuadraticDrift(MixedPaths((Level(), Walk()), (2, 3))), 8, 4),
             "sum",
@@ -163,7 +172,8 @@ def test_each_path_of_a_batch_stays_in_its_declared_range():
     batches = [MixedPaths(each, (1, 1)) for each in ((Lowered(), Level()), (Level(), Lowered()))]
     for path in (Lowered(), *batches):
         with pytest.raises(
-            ValueError, match="values b_t from 0.5 to 0.5, as it declares, not 0.45"
+            ValueError,
+            match=r"^path must be a path with values b_t from 0.5 to 0.5, its limits, not from 0.45 .*, got .*Lowered",
         ):
             play(learner(), QuadraticDrift(path), 8, 2)
 
@@ -176,7 +186,9 @@ def test_paths_that_a_box_allows_one_by_one_are_allowed_in_one_batch():
     for i, path in enumerate(each):
         alone = play(learner(), QuadraticDrift(path, **box), 64, 1)
         np.testing.assert_array_equal(trace["regret"][i], alone["regret"][0])
-    with pytest.raises(ValueError, match="curvature=0.5 with amplitude=0.3"):
+    with pytest.raises(
+        ValueError, match="curvature and amplitude must be so small that f.*, got curvature=0.5 and"
+    ):
         QuadraticDrift(MixedPaths(each, (1, 1)), **box, amplitude=0.3)
 
 

@@ -56,7 +56,10 @@ def test_printed_n0_leaves_the_set_and_raises_an_error():
     assert printed.N0 == 5
     norm = np.linalg.norm(stationary.first_query(printed, problem))
     assert norm == pytest.approx(0.5 + 5**-0.25, abs=1e-12)
-    with pytest.raises(ValueError, match="N0 at least 16"):
+    with pytest.raises(
+        ValueError,
+        match="N0 must be at least 16 with h=1, so that delta_0.*, got N0=5 with delta_0 = 0.66874",
+    ):
         play(printed, problem, 4, 1)
     corrected = GradientAscent(h=1.0, start=(0.5, 0.0))
     assert np.linalg.norm(stationary.first_query(corrected, problem)) == pytest.approx(1.0)
@@ -100,9 +103,13 @@ def test_true_bounds_give_algorithm_2():
     assert (told["regret"] == play(base, problem, 300, 3, 0)["regret"]).all()
     other = play(Told(smoothness=4.0), problem, 300, 3, 0)
     assert (told.last() != other.last()).all()
-    with pytest.raises(ValueError, match="concavity=0"):
+    with pytest.raises(
+        ValueError, match=r"concavity must be a positive number from 1e-30 to 1e\+30, got 0.0"
+    ):
         Told(concavity=0.0)
-    with pytest.raises(ValueError, match="gamma"):
+    with pytest.raises(
+        ValueError, match="^concavity / smoothness must be above 0 and below 1, got 1"
+    ):
         play(Told(smoothness=1.0), problem, 4, 1)
 
 

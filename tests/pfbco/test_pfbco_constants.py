@@ -56,7 +56,9 @@ def test_theorem_2():
         assert theory.first_informative(theory.theorem_2, unit_ball(n)) == pytest.approx(
             first, rel=0.05
         )
-    with pytest.raises(ValueError, match="c=1.5"):
+    with pytest.raises(
+        ValueError, match="c must be at most the inscribed radius 1, because.*, got 1.5"
+    ):
         theory.theorem_2(unit_ball(1, 1.5), 10)
 
 
@@ -234,7 +236,9 @@ def test_the_printed_bound_is_refused_below_1():
     for c, inner in ((0.99, 1.0), (0.7, 0.5), (0.1, 0.05)):
         s = Setting(1, 1.0, 1.0, 2.0, 1.0, c, inner)
         assert step(s, 10) > 10**-0.6 / math.sqrt(2)
-        with pytest.raises(ValueError, match=r"c=.*allowed: at least 1, .*E1"):
+        with pytest.raises(
+            ValueError, match="^c must be at least 1, because the paper's bound .* E1.*, got "
+        ):
             theory.theorem_1_printed(s, 10)
     for c, inner in ((1.0, 1.0), (1.0, 2.0), (1.5, 2.0)):
         s = Setting(1, 1.0, 1.0, 4.0, 2.0, c, inner)
@@ -280,5 +284,7 @@ def test_table_1():
 
 
 def test_a_scale_of_zero_is_refused():
-    with pytest.raises(ValueError, match="c=0"):
+    with pytest.raises(
+        ValueError, match=r"c must be a positive number from 1e-30 to 1e\+30, got 0.0"
+    ):
         theory.theorem_1(Setting(1, 1.0, 1.0, 2.0, 1.0, 0.0), 5)

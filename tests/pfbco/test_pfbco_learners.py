@@ -419,7 +419,7 @@ def test_blocks_reach_their_gap_or_report_it(monkeypatch):
         assert own.item() == calls[trial].item()
     monkeypatch.setattr("paperlib.pfbco.learners.block.MOST", 3)
     with pytest.raises(
-        RuntimeError, match="Frank-Wolfe misses the gap 1e-12 after 3 steps in 3 of 3"
+        RuntimeError, match="Frank-Wolfe does not reach the gap 1e-12 within 3 steps in 3 of 3"
     ):
         minimize(context, zeros, zeros, A, alpha, torch.full((1,), 1e-12, **TKWARGS))
 
@@ -775,7 +775,7 @@ def test_a_warm_start_continues_from_the_last_center():
 
 
 def test_the_exact_leader_has_no_ties_to_break():
-    with pytest.raises(ValueError, match="tie='vertex'; allowed: stay"):
+    with pytest.raises(ValueError, match="tie must be 'stay', got 'vertex'"):
         RegularizedLeader(tie="vertex")
 
 
@@ -790,7 +790,7 @@ def begin(learner, context, horizon=8):
 @pytest.mark.parametrize("c", [0.0, -1.0, math.nan, math.inf, "a"])
 @pytest.mark.parametrize("kind", [PFBCO, FKM, RegularizedLeader, BlockPFBCO])
 def test_c_is_a_number_above_zero(kind, c):
-    with pytest.raises(ValueError, match="c=.*allowed: a finite number above 0"):
+    with pytest.raises(ValueError, match=r"c must be a positive number from 1e-30 to 1e\+30, got "):
         kind(c)
 
 
@@ -798,10 +798,12 @@ def test_c_is_a_number_above_zero(kind, c):
 def test_exploration_stays_in_the_inscribed_ball(kind):
     power = 0.2 if kind in (PFBCO, RegularizedLeader) else 0.25
     begin(kind(8**power), task(Ball.of(2)))
-    with pytest.raises(ValueError, match=r"c=.*alpha = 1\.0.* at horizon 8; allowed"):
+    with pytest.raises(
+        ValueError, match=r"^c must be so small .*, got c=.* with alpha = 1\.0.* at horizon 8$"
+    ):
         begin(kind(1.001 * 8**power), task(Ball.of(2)))
     begin(Doubling(kind(1.0)), task(Ball.of(2)))
-    with pytest.raises(ValueError, match="at horizon 1; allowed"):
+    with pytest.raises(ValueError, match="^c must be so small .*, got c=.* at horizon 1$"):
         begin(Doubling(kind(1.001)), task(Ball.of(2)))
 
 
@@ -817,20 +819,29 @@ BEGUN = [PFBCO(0.5), FKM(0.5), RegularizedLeader(0.5), BlockPFBCO(0.5), StochOCG
 def test_bounds_are_numbers_above_zero(learner, bad):
     wants = getattr(learner, "base", learner)
     if not isinstance(wants, StochOCG):
-        with pytest.raises(ValueError, match="loss_bound="):
+        with pytest.raises(
+            ValueError, match=r"loss_bound must be a positive number from 1e-200 to 1e\+200,"
+        ):
             begin(learner, task(Ball.of(2), bad))
-        with pytest.raises(ValueError, match="loss_bound="):
+        with pytest.raises(
+            ValueError, match=r"loss_bound must be a positive number from 1e-200 to 1e\+200,"
+        ):
             begin(learner, task(Ball.of(2), [1.0, bad, 1.0]))
-    with pytest.raises(ValueError, match="grad_bound="):
+    with pytest.raises(
+        ValueError, match=r"grad_bound must be a positive number from 1e-30 to 1e\+30,"
+    ):
         begin(learner, task(Ball.of(2), 1.0, bad))
-    with pytest.raises(ValueError, match="D="):
+    with pytest.raises(ValueError, match="^D must .*, got "):
         begin(learner, task(Ball.of(2)._replace(D=torch.tensor([bad]))))
 
 
 @pytest.mark.parametrize("learner", BEGUN, ids=lambda x: type(x).__name__)
 def test_horizons_are_whole_and_known(learner):
     for bad in (None, 0, -3, 2.5):
-        with pytest.raises(ValueError, match="horizon="):
+        with pytest.raises(
+            ValueError,
+            match="^horizon must be (at least 1 round for|an integer from 1 to) .*, got ",
+        ):
             begin(learner, task(Ball.of(2)), bad)
     begin(Doubling(learner), task(Ball.of(2)), None)
 
@@ -838,9 +849,9 @@ def test_horizons_are_whole_and_known(learner):
 @pytest.mark.parametrize(
     "start, match",
     [
-        ((0.9, 0.0), "start=.*1 - alpha"),
-        ((0.1,), "allowed: 2 numbers"),
-        ((0.1, 0.1, 0.1), "allowed: 2 numbers"),
+        ((0.9, 0.0), r"start must be a point of \(1 - alpha\) K with alpha.*, got \(0.9, 0.0\)"),
+        ((0.1,), "start must have 2 numbers, got "),
+        ((0.1, 0.1, 0.1), "start must have 2 numbers, got "),
         ((math.nan, 0.0), "a tuple of numbers"),
         ([0.1, 0.1], "tuple"),
         ((), "tuple"),
@@ -867,7 +878,10 @@ def test_a_set_without_a_projection_is_for_projection_free_learners():
         PFBCO(0.5, start=(0.0, 0.0, 0.1)),
         Doubling(FKM(0.5)),
     ):
-        with pytest.raises(ValueError, match="cset=OracleSet"):
+        with pytest.raises(
+            ValueError,
+            match="^cset must be a set with a projection, because .* requires it, got OracleSet",
+        ):
             begin(learner, task(l1_ball(3)))
 
 
@@ -878,7 +892,10 @@ def test_an_oracle_that_maximizes_is_detected():
 
     wrong = Wrong(*Ball.of(3))
     for learner in (PFBCO(0.5), StochOCG(), Doubling(FKM(0.5))):
-        with pytest.raises(RuntimeError, match="lmo: its set reaches"):
+        with pytest.raises(
+            RuntimeError,
+            match="lmo must return points of a set with a support.*, got -1 to -1 in one direction",
+        ):
             begin(learner, task(wrong))
 
 
@@ -922,11 +939,14 @@ def test_feedback_is_accepted_for_the_asked_point_only(learner):
             if np.array_equal(own, y):
                 continue
             with pytest.raises(
-                ValueError, match="action=.*which learns of its own actions only: the one asked for"
+                ValueError,
+                match=r"^action must be \[.*, the one that ask\(\) returned, because .*, got ",
             ):
                 user.tell(own, feedback)
         for shape in (np.zeros(5), 1, np.zeros((2, 2))):
-            with pytest.raises(ValueError, match="action: shape .*allowed: a point of 2 numbers"):
+            with pytest.raises(
+                ValueError, match="^action must be a point of 2 numbers, got shape "
+            ):
                 user.tell(shape, feedback)
         assert user.state is before and user.rounds == 1 + asked
         user.tell(y, feedback), other.tell(other.ask(), feedback)

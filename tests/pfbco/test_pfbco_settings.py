@@ -188,5 +188,7 @@ def test_price_tables(monkeypatch):
 
 
 def test_price_tables_refuse_other_values():
-    with pytest.raises(ValueError, match="data='bundled'"):
+    with pytest.raises(
+        ValueError, match="data must be one of 'auto', 'real', 'synthetic', got 'bundled'"
+    ):
         price_tables("bundled")

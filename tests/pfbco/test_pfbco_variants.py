@@ -107,5 +107,8 @@ def test_without_solvers(monkeypatch):
 @solvers
 def test_a_program_that_fails_is_an_error():
     solve = s._projection((), lambda cvxpy, x: [x >= 1, x <= 0], solver="CLARABEL")
-    with pytest.raises(RuntimeError, match="CLARABEL: the projection ends as 'infeasible'"):
+    with pytest.raises(
+        RuntimeError,
+        match="the status of the projection must be 'optimal', got 'infeasible' from the",
+    ):
         solve(np.array(0.5))

@@ -112,7 +112,7 @@ def test_a_damaged_verdict_counts_as_not_run(tmp_path, content, caplog):
     assert row().verdict == "not run"
     # The damaged file is also read for its parent claim.
     said = {r.getMessage() for r in caplog.records}
-    assert said == {"toy.C1.json is damaged: counted as not run"}
+    assert said == {"toy.C1.json is damaged and is counted as not run"}
 
 
 @pytest.mark.parametrize(
@@ -266,19 +266,46 @@ def test_table_shows_what_was_not_run():
 @pytest.mark.parametrize(
     "call, words",
     [
-        (lambda: verdicts.judge("toy.C9", 1.0, profile="paper"), "toy.C9.*allowed.*toy.C"),
+        (
+            lambda: verdicts.judge("toy.C9", 1.0, profile="paper"),
+            "^id must be a claim declared .*, for example .*toy.C.*, got 'toy.C9'",
+        ),
         (lambda: verdicts.judge("nobody.C1", 1.0, profile="paper"), "nobody.C1"),
-        (lambda: verdicts.judge("toy.C1", 1.0), "profile=None.*quick, paper"),
-        (lambda: verdicts.judge("toy.C1", math.nan, profile="paper"), "no NaN"),
-        (lambda: verdicts.judge(3, 1, profile="paper"), "id=3; allowed: the id"),
-        (lambda: verdicts.judge("toy.C1", "x", profile="paper"), "allowed: numbers"),
-        (lambda: verdicts.judge("toy.C1", None, profile="paper"), "allowed: numbers"),
+        (
+            lambda: verdicts.judge("toy.C1", 1.0),
+            "^profile must be one of .*'quick', 'paper'.*, got None",
+        ),
+        (
+            lambda: verdicts.judge("toy.C1", math.nan, profile="paper"),
+            "^toy.C1: statistic and interval must not be NaN, got ",
+        ),
+        (
+            lambda: verdicts.judge(3, 1, profile="paper"),
+            "^id must be the id of a declared claim, .*, got 3",
+        ),
+        (
+            lambda: verdicts.judge("toy.C1", "x", profile="paper"),
+            "^toy.C1: statistic and interval must be numbers, got ",
+        ),
+        (
+            lambda: verdicts.judge("toy.C1", None, profile="paper"),
+            "^toy.C1: statistic and interval must be numbers, got ",
+        ),
         (lambda: verdicts.judge("toy.C1", 1.5, (2, 1), profile="paper"), "lower end first"),
-        (lambda: verdicts.judge("toy.C1", interval(math.nan, 1), profile="paper"), "no NaN"),
+        (
+            lambda: verdicts.judge("toy.C1", interval(math.nan, 1), profile="paper"),
+            "^toy.C1: statistic and interval must not be NaN, got ",
+        ),
         (lambda: verdicts.judge("toy.C5", interval(1, 2), profile="paper"), "stats.Test"),
         (lambda: verdicts.judge("toy.C2", interval(1, 2), profile="paper"), "combine_parts"),
-        (lambda: verdicts.combine_parts("toy.C1", "paper"), "no parts"),
-        (lambda: Claim("toy.C1", "", "", "", "over", 1), "side='over'.*above"),
+        (
+            lambda: verdicts.combine_parts("toy.C1", "paper"),
+            "^id must be a claim with parts, got .toy.C1",
+        ),
+        (
+            lambda: Claim("toy.C1", "", "", "", "over", 1),
+            "^toy.C1: side must be one of .*'above'.*, got 'over'",
+        ),
         (lambda: Claim("toy.C1", "", "", "", "within", 1), "a pair"),
         (lambda: Claim("toy.C1", "", "", "", "above", 0, parts=("toy.C2",)), "parts"),
     ],

@@ -290,7 +290,7 @@ def test_two_runs_in_one_folder(undisturbed, tmp_path):
     status, text = work.run()
     assert (status, text) == (
         1,
-        f"Another run.py works in {work.home} (process {first.pid}: run.py figures); wait for it or end it.\n",
+        f"Another run.py works in {work.home} (process {first.pid}: run.py figures). Wait for it or end it.\n",
     )
     text = first.communicate(timeout=200)[0]
     assert first.returncode == 0 and work.outcome() == original.outcome(), text

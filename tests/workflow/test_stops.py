@@ -68,7 +68,7 @@ def test_a_cell_that_takes_too_long_is_stopped_and_named(root):
     profiles = "[toy_1]\ntimeout = 2\n"
     write(root, "1", "import time\ntime.sleep(300)", "2", profiles=profiles)
     code, said = job()
-    line = "cell 4: took longer than 2 s; `timeout` in the notebook's section of profiles.toml allows more"
+    line = "cell 4: took longer than 2 s. Increase `timeout` in the notebook's section of profiles.toml"
     assert code == 1 and f"toy_1  failed, {line}" in said
     assert (root / "results/quick/toy_1.log").read_text().splitlines()[-1] == line
 
@@ -80,9 +80,12 @@ def test_a_cell_that_takes_too_long_is_stopped_and_named(root):
 def test_a_killed_kernel_is_said_to_be_so(root):
     write(root, "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "2")
     code, said = job()
-    assert code == 1 and "toy_1  failed, cell 3: the kernel died; most often it is killed" in said
+    assert (
+        code == 1
+        and "toy_1  failed, cell 3: the kernel died, most often because the memory" in said
+    )
     line = (root / "results/quick/toy_1.log").read_text().splitlines()[-1]
-    assert line.startswith("cell 3: the kernel died; most often it is killed because the memory")
+    assert line.startswith("cell 3: the kernel died, most often because the memory")
     assert not (root / "results/quick/toy_1.failed").exists()  # another attempt may succeed
 
 
@@ -96,7 +99,7 @@ def test_that_the_system_killed_it_for_memory_is_known_where_it_counts(root, mon
 
     monkeypatch.setattr("papermill.execute_notebook", die)
     with pytest.raises(
-        jobs.Stopped, match="a cell: the kernel was killed, for the memory was full"
+        jobs.Stopped, match="a cell: the kernel was killed because the memory was full"
     ):
         jobs.run_notebook("toy_1", {}, root, 10)
 
@@ -182,7 +185,10 @@ def test_cuda_where_there_is_none_is_refused_before_anything_starts(
     monkeypatch.setattr(run, "figures", lambda *_: begun.append("figures") or 0)
     monkeypatch.setattr(run, "call", lambda *_, **__: begun.append("bench") or 0)
     if there == "False":
-        with pytest.raises(SystemExit, match="--device cuda: torch finds no CUDA device here"):
+        with pytest.raises(
+            SystemExit,
+            match="--device must be auto or cpu, because torch finds no CUDA device, got cuda",
+        ):
             run.main([command, "--device", "cuda"])
         assert not begun
         if command == "figures":  # the device belongs to the cluster's machines

@@ -96,7 +96,7 @@ def test_convert_keeps_what_fits(value, kind, expected):
     ],
 )
 def test_convert_refuses_what_does_not(value, kind):
-    with pytest.raises(ValueError, match="^name.* is .*; expected "):
+    with pytest.raises(ValueError, match="^name.* must be of type .*, got .* of type "):
         declared.convert(value, kind, "name")
 
 
@@ -108,7 +108,7 @@ def test_settings_are_profile_device_and_the_profiles_table(root):
         values == {"profile": "paper", "device": "cpu", "trials": 100, "delta": 1.0}
         and type(values["delta"]) is float
     )
-    with pytest.raises(ValueError, match="profile is 'huge'; allowed: quick, paper"):
+    with pytest.raises(ValueError, match="^profile must be one of 'quick', 'paper', got 'huge'"):
         workflow.injected_settings("toy_1", "huge")
 
 
@@ -117,12 +117,12 @@ def test_settings_are_profile_device_and_the_profiles_table(root):
     [
         (
             "trails = 3",
-            "parameter 'trails' is not in its parameters cell, which has profile, device, trials",
+            r"the parameter must be one of its parameters cell \(profile, device, trials.*, got 'trails'",
         ),
-        ('delta = "1e-5"', "parameter 'delta' is '1e-5', a str; expected float"),
-        ("trials = 2.0", "parameter 'trials' is 2.0, a float; expected int"),
-        ("sizes = [1, 2.5]", r"parameter 'sizes'\[1\] is 2.5, a float; expected int"),
-        ("loose = 3", "parameter 'loose' is declared as None; allowed types"),
+        ('delta = "1e-5"', "parameter 'delta' must be of type float, got '1e-5' of type str"),
+        ("trials = 2.0", "parameter 'trials' must be of type int, got 2.0 of type float"),
+        ("sizes = [1, 2.5]", r"parameter 'sizes'\[1\] must be of type int, got 2.5 of type float"),
+        ("loose = 3", "parameter 'loose' must have a type annotation of .*, got None"),
     ],
 )
 def test_unknown_and_ill_typed_parameters_are_refused(root, line, message):
@@ -136,14 +136,14 @@ def test_unknown_and_ill_typed_parameters_are_refused(root, line, message):
     [
         (
             "timings = true",
-            "unknown key 'timings'; allowed: after, datasets, timing, shards, timeout, quick, paper",
+            "keys must be among after, datasets, timing, shards, timeout, quick, paper, got 'timings'",
         ),
-        ("shards = 2.0", "shards is 2.0, a float; expected int"),
-        ("shards = 0", "shards is 0; it must be at least 1"),
-        ("timeout = 0", "timeout is 0; it must be at least 1"),
-        ('timing = "yes"', "timing is 'yes', a str; expected bool"),
-        ('after = ["toy_9"]', "after names 'toy_9'; there are toy_1"),
-        ('after = ["toy_1"]', "after names 'toy_1'"),
+        ("shards = 2.0", "shards must be of type int, got 2.0 of type float"),
+        ("shards = 0", "shards must be at least 1, got 0"),
+        ("timeout = 0", "timeout must be at least 1, got 0"),
+        ('timing = "yes"', "timing must be of type bool, got 'yes' of type str"),
+        ('after = ["toy_9"]', "after must name other notebooks, .*, got 'toy_9'"),
+        ('after = ["toy_1"]', "after must name other notebooks, .*, got 'toy_1'"),
     ],
 )
 def test_a_wrong_section_is_refused(root, line, message):
@@ -461,12 +461,12 @@ def test_canonical_takes_the_outputs_and_leaves_the_machine_out(root):
     )  # a progress line leaves an empty output
     assert [output.get("data") for output in kept] == [None, {"text/plain": "2"}, {"a/b": "c"}]
     ran.cells[3].source = "3"
-    with pytest.raises(ValueError, match="other code cells"):
+    with pytest.raises(ValueError, match="must have the same code cells as the notebook"):
         canonical.canonical(source, ran)
     ran.cells[3].update(
         source="2", outputs=[new_output("error", ename="E", evalue="no", traceback=[])]
     )
-    with pytest.raises(ValueError, match="code cell 2 ended in E: no"):
+    with pytest.raises(ValueError, match="code cell 2 raised E: no. "):
         canonical.canonical(source, ran)
 
 
@@ -483,7 +483,7 @@ def test_only_names_a_paper_or_a_notebook(root):
     ]
     with pytest.raises(
         SystemExit,
-        match="--only to: no such paper or notebook. Papers: toy, zoo. Notebooks: 00_tour, toy_1, toy_2, zoo_1.",
+        match="--only must be a paper or a notebook, got to. Papers: toy, zoo. Notebooks: 00_tour, toy_1, toy_2, zoo_1.",
     ):
         run.chosen(["to"])
 
@@ -499,7 +499,7 @@ def test_notebooks_that_jupyterlab_has_named_are_no_part_of_the_project(root, ca
         capsys.readouterr().out
         == "Not run, because their names are not like glbomd_1_logistic: Untitled, Untitled_1, toy, toy_1-Copy1\n"
     )
-    with pytest.raises(SystemExit, match="no such paper or notebook"):
+    with pytest.raises(SystemExit, match="--only must be a paper or a notebook, got toy_1-Copy1. "):
         run.chosen(["toy_1-Copy1"])
 
 
@@ -626,7 +626,7 @@ def test_the_environment_is_made_when_missing_stale_or_half_made(root, monkeypat
 
 def test_a_typo_in_profiles_is_one_clear_line(root):
     write(root, "toy_1", "", "[toy_1]\nshards = \n")
-    with pytest.raises(SystemExit, match=r"profiles.toml is no TOML: .*line 2"):
+    with pytest.raises(SystemExit, match=r"profiles.toml is not valid TOML: .*line 2"):
         run.figures("python", run.parse(["figures"]))
 
 
@@ -637,7 +637,7 @@ def test_a_failed_installation_is_reported_and_leaves_no_stamp(root, monkeypatch
     monkeypatch.delenv("PAPERLIB_PYTHON", raising=False)
     run.LOCK.write_text("")
     with pytest.raises(
-        SystemExit, match="Making .venv failed at `-m venv`; the whole output is in .*setup.log"
+        SystemExit, match="Making .venv failed at `-m venv`. The whole output is in .*setup.log"
     ):
         run.environment()
     assert not (root / ".venv/.ready").exists()

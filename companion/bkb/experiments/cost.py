@@ -35,7 +35,9 @@ def large_run(arms: int, rounds: int) -> dict[str, float]:
         one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
         done = subprocess.run(command, capture_output=True, text=True, env=one_thread)
     if done.returncode:
-        raise RuntimeError(f"{arms} arms, {rounds} rounds: {done.stderr[-500:]}")
+        raise RuntimeError(
+            f"the measurement with {arms} arms and {rounds} rounds failed: {done.stderr[-500:]}"
+        )
     return json.loads(done.stdout)
 
 

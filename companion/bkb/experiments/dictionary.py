@@ -55,7 +55,7 @@ def expected_share(trace: Trace, qbar: float, eps: float = 0.5) -> np.ndarray:
     informs = bound < trace.rounds[after]
     if not informs.any(1).all():
         raise ValueError(
-            f"trace: the bound is never below the rounds in {int((~informs.any(1)).sum())} of {len(informs)} trials; allowed: in none"
+            f"trace must have a bound below the number of rounds at some round of every trial, got none in {int((~informs.any(1)).sum())} of {len(informs)} trials"
         )
     share = np.where(informs, trace["expected size"][:, after] / bound, 0.0)
     return share.sum(1) / informs.sum(1)
@@ -99,7 +99,7 @@ def size_with_regret(traces: Sequence[Trace]) -> np.ndarray:
     found = stats.rank_correlations(sizes, regrets)
     if len(traces) < 3 or not np.isfinite(found).all():
         raise ValueError(
-            f"traces: {len(traces)}, {int(np.isnan(found).sum())} trials without an order; allowed: at least three, and an order in each trial"
+            f"traces must be at least 3 traces with a rank correlation in every trial, got {len(traces)} traces and {int(np.isnan(found).sum())} trials without a rank correlation"
         )
     return found
 

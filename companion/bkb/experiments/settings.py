@@ -162,7 +162,7 @@ def since(trace: Trace, rounds: int) -> Trace:
     later = trace.rounds > rounds
     if not later.any():
         raise ValueError(
-            f"rounds={rounds}; allowed: less than the last recorded round, {trace.rounds[-1]}"
+            f"rounds must be smaller than the last recorded round, {trace.rounds[-1]}, got {rounds}"
         )
     return dataclasses.replace(
         trace,

@@ -65,7 +65,7 @@ class Replay:
         """
         if len(trace.rounds) != trace.rounds[-1]:
             raise ValueError(
-                f"trace has {len(trace.rounds)} of {trace.rounds[-1]} rounds; allowed: record='all'"
+                f"trace must contain all {trace.rounds[-1]} rounds, got {len(trace.rounds)}. Use record='all'"
             )
         return cls(kernel, arms, ridge, torch.from_numpy(trace["arm"]).long())
 
@@ -641,7 +641,7 @@ def exact_at_first(left_out, rounds, diagonal: Tensor, qbar: float, ridge: float
     early = np.asarray(rounds) <= last
     if not early.any():
         raise ValueError(
-            f"rounds={np.asarray(rounds).min()}...; allowed: at least one up to {last}, where every pull is kept"
+            f"rounds must contain a round of at most {last}, up to which every pull is in the dictionary, got {np.asarray(rounds).min()} as the smallest one"
         )
     return exact_at_first.statement.check(
         "pulled arms outside the dictionary <= 0",

@@ -109,7 +109,9 @@ def slsqp_decision(
             ).x
             if all(constraint["fun"](point) >= -SLACK for constraint in constraints):
                 return point
-        raise RuntimeError(f"SLSQP left the set at {point!r} for the direction {x!r}")
+        raise RuntimeError(
+            f"SLSQP returned the point {point!r} outside the set for the direction {x!r}"
+        )
 
     values = np.einsum("kd,kd->k", arms, np.stack([solve(x) for x in arms]))
     second, best = np.sort(values)[-2:]

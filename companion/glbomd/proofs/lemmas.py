@@ -59,11 +59,11 @@ class Replay:
         """
         if missing := [name for name in PROBES if name not in trace.series]:
             raise ValueError(
-                f"trace lacks {', '.join(missing)}; allowed: one recorded with probes=PROBES"
+                f"trace must be recorded with probes=PROBES, got a trace without {', '.join(missing)}"
             )
         if len(trace.rounds) != trace.rounds[-1]:
             raise ValueError(
-                f"trace has {len(trace.rounds)} of {trace.rounds[-1]} rounds; allowed: record='all'"
+                f"trace must contain all {trace.rounds[-1]} rounds, got {len(trace.rounds)}. Use record='all'"
             )
         get = lambda name: torch.from_numpy(trace[name])
         later = get("next_theta")
@@ -388,7 +388,9 @@ def lemma_11(run: Replay, *, sharp: bool = False) -> Check:
     setting, d, square = run.setting, run.setting.dim, run.setting.max_slope
     initial = setting.link.dispersion * setting.ridge
     if initial < 1:
-        raise ValueError(f"ridge={setting.ridge}: g lambda={initial}; allowed: at least 1")
+        raise ValueError(
+            f"ridge must give g lambda of at least 1, got g lambda = {initial} from ridge={setting.ridge}"
+        )
     growth = torch.log1p(run.rounds * square / (d * initial))
     return lemma_11.statement.check(
         f"sum ||z_s||^2_{{V_s^-1}} <= {'' if sharp else '2 '}d (1 + Z^2) ln(1 + t Z^2 / (d g lambda))",

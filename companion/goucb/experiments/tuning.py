@@ -38,7 +38,7 @@ def ceiling(found: Found, folds: int) -> np.ndarray:
     for name, trace in found.items():
         seed = trace.about.get("seed", 0)
         if seed % folds:
-            raise ValueError(f"seed={seed} of {name}; allowed: multiples of folds={folds}")
+            raise ValueError(f"seed of {name} must be a multiple of folds={folds}, got {seed}")
         np.maximum.at(best, np.arange(len(trace.trials)) % folds, trace.last("best"))
     return best
 
@@ -227,8 +227,8 @@ def choose(
     chosen = {task: tuple(task.split(".", 1)) for task in tasks}
     for task, parts in chosen.items():
         if parts not in itertools.product(DATA, SPACES):
-            allowed = f"{', '.join(DATA)}, a point, and {', '.join(SPACES)}"
-            raise ValueError(f"task={task!r}; allowed: {allowed}")
+            requirement = f"one of {', '.join(DATA)}, a point, and one of {', '.join(SPACES)}"
+            raise ValueError(f"task must consist of {requirement}, got {task!r}")
     problems, notes, missing = {}, {}, set()
     needed = set() if data == "bundled" else {DATA[name] for name, _ in chosen.values()}
     for table in sorted(needed):

@@ -206,7 +206,7 @@ class Tuning:
             ValueError: the learner wants feedback other than rewards.
         """
         if wants != "reward":
-            raise_invalid("wants", wants, "reward")
+            raise_invalid("wants", wants, "'reward'")
         points = zip(instance.fold.tolist(), x.tolist())
         asked = [(instance.files[fold], decode(self.classifier, point)) for fold, point in points]
         found = x.new_tensor(evaluate(asked))

@@ -81,7 +81,9 @@ def localization(run: Replay, c: Constants, p: Proof) -> Check:
         ValueError: the run's lambda is below that of ``p``.
     """
     if run.ridge < p.ridge * (1 - ROUNDING):
-        raise ValueError(f"ridge={run.ridge}; allowed: at least {p.ridge}, as proved")
+        raise ValueError(
+            f"ridge must be at least {p.ridge}, because the proof covers only such values, got {run.ridge}"
+        )
     check = localization.statement.check(
         "||w_t - w*||^2 <= R^2",
         run.inputs | {"R^2": p.far2, "beta_T": p.beta},

@@ -94,8 +94,10 @@ def problem(name: str) -> QuadraticDrift:
     if word in WAVES and of.count(".") < 2 and of.strip("."):
         return QuadraticDrift(WAVES[word](float(of)))
     if name not in PATHS:
-        allowed = f"{', '.join(PATHS)}, or abrupt, {', '.join(WAVES)} with a number"
-        raise ValueError(f"name={name!r}; allowed: {allowed}")
+        requirement = (
+            f"one of {', '.join(PATHS)}, or one of abrupt, {', '.join(WAVES)} with a number"
+        )
+        raise ValueError(f"name must be {requirement}, got {name!r}")
     return QuadraticDrift(PATHS[name])
 
 

@@ -213,7 +213,7 @@ def instance(problem: QuadraticDrift, horizon: int) -> World:
         ValueError: a random path that differs by trial.
     """
     if problem.path.drawn and problem.environment is None:
-        raise ValueError(f"path={problem.path!r}; allowed: one that all trials share")
+        raise ValueError(f"path must be the same in all trials, got {problem.path!r}")
     t, part = np.arange(horizon), problem.part([problem.environment or 0], horizon)
     drift = problem.moves(part, t[:-1], horizon)[0]
     return World(problem.path.value(part, t, horizon)[0], drift, int((drift > 1e-15).sum()))

@@ -83,7 +83,7 @@ class Prices(Path):
         """
         found = closes(self.series)
         if self.days is not None and self.days > found.shape[1]:
-            raise_invalid("days", self.days, f"at most {found.shape[1]}")
+            raise_invalid("days", self.days, f"at most {found.shape[1]}, the length of the series")
         if dim != 1:
             raise_invalid("dim", dim, "1")
         log = np.log(found[[seed % len(found) for seed in seeds], : self.days])
@@ -91,7 +91,9 @@ class Prices(Path):
             raise_invalid("horizon", horizon, f"at most {log.shape[1] * CUSTOMERS}")
         low, high = log.min(1, keepdims=True), log.max(1, keepdims=True)
         if still := [seed % len(found) for seed, flat in zip(seeds, low == high) if flat.all()]:
-            raise_invalid("days", self.days, f"as many as series {still[0]} needs to change")
+            raise_invalid(
+                "days", self.days, f"larger, because series {still[0]} is constant in these days"
+            )
         return (log - low) / (high - low) - 0.5
 
     def theta(self, part, t, horizon, dim, reach):

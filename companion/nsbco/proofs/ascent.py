@@ -31,8 +31,9 @@ def series(**named: Any) -> list[np.ndarray]:
     first, arrays = next(iter(named)), [np.asarray(x, float) for x in named.values()]
     for name, x in zip(named, arrays):
         if x.ndim != 2 or x.shape != arrays[0].shape:
-            allowed = f"R x T, as {first} has {arrays[0].shape}: every round of every trial"
-            raise ValueError(f"{name}: shape {x.shape}; allowed: {allowed}")
+            raise ValueError(
+                f"{', '.join(named)} must have one shape R x T, with every round of every trial, got {arrays[0].shape} for {first} and {x.shape} for {name}"
+            )
     return arrays
 
 
@@ -44,8 +45,8 @@ def variation(drift: Any, horizon: int) -> np.ndarray:
     """
     step = np.atleast_2d(np.asarray(drift, float))
     if step.shape[1] not in (1, horizon - 1):
-        allowed = f"a number, {horizon - 1} numbers, or a row of them for each trial"
-        raise ValueError(f"drift: shape {step.shape}; allowed: {allowed}")
+        requirement = f"a number, {horizon - 1} numbers, or a row of as many numbers per trial"
+        raise ValueError(f"drift must be {requirement}, got shape {step.shape}")
     step = np.broadcast_to(step, (len(step), horizon - 1))
     return np.pad(step.cumsum(1), ((0, 0), (1, 0)))
 

@@ -243,7 +243,9 @@ def runs(order: np.ndarray) -> Check:
     """
     R, T = order.shape
     if R < 20:
-        raise ValueError(f"order: {R} trials; allowed: at least 20, of which an error is estimated")
+        raise ValueError(
+            f"order must have at least 20 trials, from which the standard error is estimated, got {R}"
+        )
     _, before = _offsets(T)
     begins = (before & ((1 << order) - 1)) == 0
     begins[:, 1:] |= order[:, 1:] != order[:, :-1]

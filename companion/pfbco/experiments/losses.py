@@ -79,7 +79,7 @@ def _difference(a: Trace, b: Trace) -> np.ndarray:
     """Return the final average losses of a minus those of b, R; an infinite loss is replaced by 1e300."""
     if list(a.trials) != list(b.trials):
         raise ValueError(
-            f"trials={list(a.trials)} and {list(b.trials)}; allowed: the same, for losses are compared trial by trial"
+            f"trials must be the same in both traces, because losses are compared per trial, got {list(a.trials)} and {list(b.trials)}"
         )
     return np.nan_to_num(average(a), posinf=1e300) - np.nan_to_num(average(b), posinf=1e300)
 
@@ -93,7 +93,7 @@ def relative_difference(
     by the mean gain instead.
     """
     if len(a) != len(b):
-        raise ValueError(f"a, b: {len(a)} and {len(b)} trials; allowed: the same number")
+        raise ValueError(f"a and b must have the same number of trials, got {len(a)} and {len(b)}")
     found, base = stats.paired_difference(a, b), float((b if gain is None else gain).mean())
     estimate, *ends = (x / base for x in found[:3])
     of = "relative mean difference" if gain is None else "mean difference relative to the gain"

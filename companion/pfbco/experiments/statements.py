@@ -83,7 +83,7 @@ def joined(checks: Sequence[Check]) -> Check:
         check.delta is not None or isinstance(check, Expected) for check in checks
     ):
         raise ValueError(
-            f"checks={list(checks)}; allowed: at least one, all of one statement that holds on every run"
+            f"checks must contain at least one check, all of one statement that holds on every run, got {list(checks)}"
         )
     flat = lambda name: np.concatenate([getattr(check, name).ravel() for check in checks])
     return replace(

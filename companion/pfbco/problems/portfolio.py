@@ -98,7 +98,7 @@ def price_ratios(prices: Prices) -> Market:
     complete = ~np.isnan(close).any(0) & (len(close) > 0)
     if len(close) < 2 or not complete.any():
         raise ValueError(
-            f"prices: {len(close)} days, {complete.sum()} complete tickers from {FIRST} to {LAST}; allowed: at least two days and one ticker"
+            f"prices must have at least 2 days and 1 complete ticker from {FIRST} to {LAST}, got {len(close)} days and {complete.sum()} complete tickers"
         )
     # The complete tickers, sorted by name.
     order = np.flatnonzero(complete)[np.argsort(prices.tickers[complete])]
@@ -109,8 +109,8 @@ def price_ratios(prices: Prices) -> Market:
     if len(bad):
         t, k = bad[0]
         raise ValueError(
-            f"prices: {tickers[k]} on {dates[t + 1]} is at {ratios[t, k]:g} times the price of the day before; "
-            f"allowed: between {LEAST:g} and {MOST:g} times"
+            f"prices must be between {LEAST:g} and {MOST:g} times the price of the previous day, got {ratios[t, k]:g} times "
+            f"for {tickers[k]} on {dates[t + 1]}"
         )
     return Market(tickers, dates[1:], ratios)
 
@@ -186,14 +186,16 @@ class Portfolio:
         T, K = found.shape
         if self.stocks > K:
             raise ValueError(
-                f"stocks={self.stocks!r}; allowed: up to {K}, the complete tickers of {self.table!r}"
+                f"stocks must be at most {K}, the number of complete tickers of {self.table!r}, got {self.stocks!r}"
             )
         if horizon > T:
-            raise ValueError(f"horizon={horizon!r}; allowed: up to {T} days of {self.table!r}")
+            raise ValueError(
+                f"horizon must be at most {T}, the number of days of {self.table!r}, got {horizon!r}"
+            )
         alpha = self.c * horizon**-0.2
         if alpha > 1 + 1e-12:
             raise ValueError(
-                f"c={self.c!r}: alpha = {alpha:g} at horizon {horizon}; allowed: alpha up to 1"
+                f"c must be so small that alpha is at most 1, got c={self.c!r} with alpha = {alpha:g} at horizon {horizon}"
             )
         ratios = torch.tensor(found, **tkwargs).unsqueeze(0)
         stocks = draw.uniform("problem", K).argsort(-1)[:, : self.stocks].sort(-1).values

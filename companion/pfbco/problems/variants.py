@@ -107,7 +107,9 @@ def _projection(
         z.value = value
         problem.solve(**options)
         if problem.status != "optimal":
-            raise RuntimeError(f"{options['solver']}: the projection ends as {problem.status!r}")
+            raise RuntimeError(
+                f"the status of the projection must be 'optimal', got {problem.status!r} from the solver {options['solver']}"
+            )
         return np.asarray(x.value)
 
     return solve
@@ -128,7 +130,7 @@ class _Variant:
 
     def __post_init__(self):
         if isinstance(self.problem, type) or not hasattr(self.problem, "respond"):
-            raise_invalid("problem", self.problem, "a problem")
+            raise_invalid("problem", self.problem, "a problem, which is an instance with respond")
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> Any:
         """Return the instance of the base problem."""

@@ -75,7 +75,9 @@ def bcrp(r: Tensor, tolerance: float = 1e-5) -> Best:
         x, factor = torch.where(gains, z, x), torch.where(gains, after, factor)
         value = torch.where(gains.squeeze(1), lower, value)
         power = torch.where(gains, 1.5 * power, (power / 4).clamp(min=1.0))
-    raise RuntimeError(f"EM: gap {gap.max().item():.3g} after {STEPS} steps; wanted {tolerance:g}")
+    raise RuntimeError(
+        f"the gap of EM must be at most {tolerance:g} after {STEPS} steps, got {gap.max().item():.3g}"
+    )
 
 
 def _mean_loss(r: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -122,5 +124,5 @@ def best_completion(
         y, momentum = torch.where(moves, after, y), rate  # a converged trial is frozen
         gradient = slope(y)
     raise RuntimeError(
-        f"FISTA: gap {gap.max().item():.3g} after {STEPS} steps; wanted {tolerance:g}"
+        f"the gap of FISTA must be at most {tolerance:g} after {STEPS} steps, got {gap.max().item():.3g}"
     )

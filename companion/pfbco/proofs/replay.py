@@ -56,7 +56,7 @@ class Replay:
         """
         if len(trace.rounds) != trace.rounds[-1]:
             raise ValueError(
-                f"trace has {len(trace.rounds)} of {trace.rounds[-1]} rounds; allowed: record='all'"
+                f"trace must contain all {trace.rounds[-1]} rounds, got {len(trace.rounds)}. Use record='all'"
             )
         names = ("x", "y", "loss", "eta", "delta", "alpha")
         return cls(cset, *(torch.from_numpy(trace[name]) for name in names))

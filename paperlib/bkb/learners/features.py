@@ -126,7 +126,9 @@ class _Fourier(_Features):
     def __post_init__(self):
         super().__post_init__()
         if not isinstance(self.kernel, RBF):
-            raise ValueError(f"kernel={self.kernel!r}; allowed: RBF, whose spectrum is Gaussian")
+            raise ValueError(
+                f"kernel must be an RBF, because its spectrum is Gaussian, got {self.kernel!r}"
+            )
 
     def waves(self, arms: Tensor, frequencies: Tensor) -> Tensor:
         """Return [cos X W, sin X W] of all arms, R x D x A or 1 x D x A. ``frequencies``: W, d x D / 2 or R x d x D / 2."""
@@ -165,7 +167,7 @@ class RFFUCB(_Fourier):
         super().__post_init__()
         if self.size % 2:
             raise ValueError(
-                f"size={self.size!r}; allowed: an even number, a cosine and a sine for each frequency"
+                f"size must be an even number, because each frequency has a cosine and a sine, got {self.size!r}"
             )
 
     def features(self, arms: Tensor, draw: Draw) -> Tensor:
@@ -220,7 +222,7 @@ class QFFUCB(_Fourier):
         dim = arms.shape[2]
         if self.size**dim > MOST:
             raise ValueError(
-                f"size={self.size!r}; allowed in {dim} dimensions: at most {MOST} nodes in all"
+                f"size must give at most {MOST} nodes, size^{dim} in {dim} dimensions, got {self.size!r}"
             )
         # Gauss-Hermite quadrature of the kernel's Fourier integral, on the product grid over the dimensions.
         nodes, weights = np.polynomial.hermite.hermgauss(self.size)

@@ -382,18 +382,18 @@ def nystrom_posterior(
     for name, x in {"mask": mask, "n": n, "ysum": ysum}.items():
         if x.shape != (trials, count) or len(arms) not in (1, trials):
             raise ValueError(
-                f"{name} has shape {tuple(x.shape)} beside arms of shape {tuple(arms.shape)}; allowed: {(trials, count)}, with arms of as many trials or of 1"
+                f"{name} must have shape {(trials, count)}, with arms of {trials} trials or 1, got shape {tuple(x.shape)} with arms of shape {tuple(arms.shape)}"
             )
         check_finite(name, x)
     if mask.dtype != torch.bool:
-        raise ValueError(f"mask comes in {mask.dtype}; allowed: bool")
+        raise ValueError(f"mask must have dtype torch.bool, got {mask.dtype}")
     if bool((n < 0).any()):
-        raise ValueError(f"n={n.min().item()!r}; allowed: at least 0")
+        raise ValueError(f"n must be at least 0, got {n.min().item()!r}")
     if at is not None:
         check_arms(at, name="at")
         if len(at) not in (1, trials) or at.shape[2] != dim:
             raise ValueError(
-                f"at has shape {tuple(at.shape)}; allowed: {trials} or 1 trials, and {dim} dimensions as the arms"
+                f"at must have {trials} or 1 trials and {dim} dimensions, as the arms, got shape {tuple(at.shape)}"
             )
     kappa2 = kernel.diag(arms).amax(1)
     posterior = lambda eigh: fit_sketch(
@@ -408,7 +408,7 @@ def nystrom_posterior(
         chosen = (arms[0] if len(arms) == 1 else arms[trial])[mask[trial]]
         condition = float(torch.linalg.cond(kernel(chosen, chosen)))
         raise RuntimeError(
-            f"K_SS of trial {trial} does not factor: jitter up to {JITTERS[-1]:g} of kappa2, {len(chosen)} arms, condition {condition:.3g}"
+            f"K_SS of trial {trial} has no Cholesky factor with a jitter of up to {JITTERS[-1]:g} times kappa2: it has {len(chosen)} arms and condition number {condition:.3g}"
         )
     return found
 

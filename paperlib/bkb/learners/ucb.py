@@ -87,8 +87,10 @@ class KernelUCB:
             raise_invalid("confidence", self.confidence, "a Confidence")
         known = callable(self.kernel) and hasattr(self.kernel, "diag")
         if not known or isinstance(self.kernel, type):
-            allowed = "a kernel, see paperlib.maths.gp, or FunctionKernel(your function)"
-            raise_invalid("kernel", self.kernel, allowed)
+            requirement = (
+                "a kernel of paperlib.maths.gp, for example RBF() or FunctionKernel(function)"
+            )
+            raise_invalid("kernel", self.kernel, requirement)
 
     def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
         """Raise ValueError for invalid arms, rewards, kernel values or ridge.
@@ -104,8 +106,8 @@ class KernelUCB:
             # If k(x, x) is larger than CONDITION * lambda, adding lambda to it changes only rounding.
             if context.device.type != "meta" and not bool((kappa2 <= CONDITION * lam).all()):
                 raise ValueError(
-                    f"ridge={self.confidence.ridge!r} with noise={self.confidence.noise!r} gives lambda = {lam:g}; "
-                    f"allowed: at least {float(kappa2.max()) / CONDITION:g}, 1e-12 times the largest k(x, x)"
+                    f"ridge must give a lambda of at least {float(kappa2.max()) / CONDITION:g}, 1e-12 times the largest k(x, x), got "
+                    f"lambda = {lam:g} from ridge={self.confidence.ridge!r} and noise={self.confidence.noise!r}"
                 )
         if feedback is not None:
             check_finite("reward", feedback, LARGEST)

@@ -108,14 +108,16 @@ class Confidence:
         if self.ridge is not None:
             check_positive("ridge", self.ridge)
         elif not SMALLEST <= self.lam <= LARGEST:
-            allowed = f"from {SMALLEST:g} to {LARGEST:g}; ridge=None is the square of noise"
-            raise_invalid("ridge", self.lam, f"{allowed}={self.noise!r}")
+            requirement = f"a number from {SMALLEST:g} to {LARGEST:g} (ridge=None is the square of noise={self.noise!r})"
+            raise_invalid("ridge", self.lam, requirement)
         if not _growing(self.gamma):
-            allowed = "a tuple of pairs (t, bound), t increasing, bounds finite and at least 0"
-            raise_invalid("gamma", self.gamma, allowed)
+            requirement = (
+                "a tuple of pairs (t, bound) with increasing t and finite bounds of at least 0"
+            )
+            raise_invalid("gamma", self.gamma, requirement)
         if self.rule == "gamma" and not self.gamma:
-            allowed = "with rule='gamma': pairs (t, upper bound on gamma_t)"
-            raise_invalid("gamma", self.gamma, allowed)
+            requirement = "a tuple of pairs (t, upper bound on gamma_t) with rule='gamma'"
+            raise_invalid("gamma", self.gamma, requirement)
 
     @property
     def lam(self) -> float:
@@ -172,6 +174,6 @@ class Confidence:
         at = bisect.bisect_left([pair[0] for pair in self.gamma], t)
         if at == len(self.gamma):
             raise ValueError(
-                f"gamma: pairs up to t = {self.gamma[-1][0]}; allowed: up to at least t = {t}"
+                f"gamma must contain a pair for t of at least {t}, got pairs up to t = {self.gamma[-1][0]}"
             )
         return self.gamma[at][1]

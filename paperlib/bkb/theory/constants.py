@@ -69,7 +69,7 @@ def exact_horizon(qbar: float, diagonal: Tensor, ridge: float) -> int:
     # An arm with k(x, x) = 0 has s2 = 0 in every posterior, so that it needs no pull in the dictionary.
     seen = diagonal[diagonal > 0]
     if not len(seen):
-        raise ValueError("diagonal=0 for all arms; allowed: at least one above 0")
+        raise ValueError("diagonal must be above 0 for at least one arm, got 0 for all arms")
     return max(math.floor((qbar * float(seen.min()) - ridge) / float(seen.max()) + 1e-9), 0)
 
 

@@ -154,17 +154,19 @@ class GLBOMD(GLMLearner):
         said = [self._uncovered(context.shape[-1])]
         if horizon is not None:
             said.append(self._led_by_length(context, horizon))
-        return "; ".join(filter(None, said)) or None
+        return ". ".join(filter(None, said)) or None
 
     def _uncovered(self, dim: int) -> str | None:
         ridge, least = self.ridge_value(dim), self._condition(self.ridges[0], dim)
         if ridge >= least * (1 - 1e-12):
             return None
         poisson = isinstance(self.link, Poisson)
-        lost = ": with Poisson rewards coverage is lost when norm_bound is large" if poisson else ""
+        lost = (
+            " (with Poisson rewards they lose coverage if norm_bound is large)" if poisson else ""
+        )
         return (
-            f"ridge={self.ridge!r} gives lambda = {ridge:.6g}, but Theorem 1 needs {least:.6g} here, so that the "
-            f"confidence sets carry no guarantee{lost}; ridge={self.ridges[0]!r} restores it"
+            f"ridge={self.ridge!r} gives lambda = {ridge:.6g}, but Theorem 1 requires {least:.6g}. Therefore the "
+            f"confidence sets have no guarantee{lost}. ridge={self.ridges[0]!r} restores it"
         )
 
     def _led_by_length(self, arms: Tensor, horizon: int) -> str | None:
@@ -183,9 +185,10 @@ class GLBOMD(GLMLearner):
         if bonus <= BONUS_WARNING_FACTOR * value:
             return None
         return (
-            f"in horizon={horizon} rounds ridge={self.ridge!r} with scale={scale:g} learns little beside its bonus, "
-            "which prefers long arms whatever they earn: regret may be near that of random play, and above it where "
-            "long arms earn little; ridge='dim' with scale=0.1 explores less, without a guarantee"
+            f"With horizon={horizon} rounds, ridge={self.ridge!r} and scale={scale:g}, the bonus dominates the estimated "
+            "values. The bonus prefers arms with large norms, whatever their rewards are. Therefore the regret may be near "
+            "that of random play, and above it if arms with large norms have small rewards. ridge='dim' with scale=0.1 "
+            "explores less, without a guarantee"
         )
 
     def init(

@@ -70,10 +70,8 @@ class GLMLearner:
         ``words``: the constant's name in the message; ``value``: its value.
         """
         if not SMALLEST <= value <= LARGEST:
-            allowed = f"numbers for which {words} is at most {LARGEST:g}"
-            raise_invalid(
-                "norm_bound", self.norm_bound, f"{allowed} (up to {LARGEST_S:g} where it is e^S)"
-            )
+            requirement = f"a number for which {words} is between {SMALLEST:g} and {LARGEST:g} (at most {LARGEST_S:g} if this constant is e^S)"
+            raise_invalid("norm_bound", self.norm_bound, requirement)
 
     def check_conditioned(self, name: str, ridge: float, added: float) -> None:
         """Raise ValueError if one round may add more than 1e12 times lambda to a matrix.
@@ -87,15 +85,16 @@ class GLMLearner:
         """
         if not added <= CONDITION * ridge:
             raise ValueError(
-                f"{name}={short_repr(getattr(self, name))}: a round adds up to {added:g} to lambda = {ridge:g}; "
-                f"allowed: link, norm_bound and ridge with which that is at most {CONDITION:g} times as much"
+                f"{name} must be such that one round adds at most {CONDITION:g} times lambda, got "
+                f"{short_repr(getattr(self, name))}, with which a round adds up to {added:g} to lambda = {ridge:g}. "
+                "Change link, norm_bound or ridge"
             )
 
     def check_horizon(self, horizon: int | None) -> None:
         """Raise ValueError if no horizon is given, for learners whose formulas contain T."""
         if horizon is None:
             raise ValueError(
-                f"horizon=None; {type(self).__name__} needs the number of rounds; allowed: integers, at least 1"
+                f"horizon must be an integer of at least 1, because {type(self).__name__} requires the number of rounds, got None"
             )
         check_integer("horizon", horizon)
 
@@ -115,7 +114,7 @@ class GLMLearner:
         longest = float(torch.linalg.vector_norm(context, dim=-1).max())
         if longest > 1 + norm_slack(context.shape[-1]):
             raise ValueError(
-                f"arms: largest norm {longest!r}; allowed: at most 1 (divide all arms, of all rounds, by one bound on their norms)"
+                f"arms must have norms of at most 1, got a norm of {longest!r}. Divide all arms of all rounds by one bound on their norms"
             )
         if feedback is not None:
             self.link.validate(feedback)
@@ -123,7 +122,9 @@ class GLMLearner:
                 # The Hessian of the fit grows with the count, so a larger count would make its inverse inaccurate.
                 most = CONDITION * self.ridge
                 check_rewards(
-                    feedback, feedback <= most, f"counts up to {most:g} with ridge={self.ridge!r}"
+                    feedback,
+                    feedback <= most,
+                    f"a count of at most {most:g} with ridge={self.ridge!r}",
                 )
 
     def caution(

@@ -119,8 +119,8 @@ class GLOC(KappaLearner):
             return super().caution(context, horizon, observed)
         if self.sub_gaussian is None and isinstance(self.link, Poisson):
             return (
-                f"Poisson rewards are not sub-Gaussian: sub_gaussian = {self.noise:.6g} is a heuristic, "
-                "the confidence sets carry no guarantee"
+                f"Poisson rewards are not sub-Gaussian: sub_gaussian = {self.noise:.6g} is a heuristic, and "
+                "the confidence sets have no guarantee"
             )
         return None
 

@@ -145,7 +145,7 @@ def maximize_likelihood(
     """
     if not ridge > 0 and ball is None:
         raise ValueError(
-            f"ridge={ridge!r}, ball=None; allowed: ridge > 0, or a ball, or both (else the estimate may not exist)"
+            f"ridge must be positive with ball=None, because otherwise the estimate may not exist, got {ridge!r}. Increase ridge or set ball"
         )
     prior = torch.full_like(start[0], ridge if ridge > 0 else JITTER).diag()
     # If the trials share the points, their outer products are computed once for all steps.

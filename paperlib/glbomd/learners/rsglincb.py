@@ -143,7 +143,9 @@ class RSGLinCB(BoundedLearner):
         d = arms.shape[-1]
         if not horizon > self.delta and "theory" in (self.constants, self.ridge):
             raise_invalid(
-                "delta", self.delta, f"numbers below 1 with horizon={horizon}: ln(T / delta) > 0"
+                "delta",
+                self.delta,
+                f"below horizon={horizon}, so that ln(T / delta) is positive",
             )
         ridge = self.ridge_value(d, horizon)
         self.check_conditioned("ridge", ridge, self.most_added)

@@ -90,13 +90,14 @@ class Link(ABC):
         Raises:
             ValueError: a reward outside the support.
         """
-        check_rewards(reward, reward.abs() <= LARGEST, f"finite numbers, up to {LARGEST:g} in size")
+        requirement = f"finite and at most {LARGEST:g} in absolute value"
+        check_rewards(reward, reward.abs() <= LARGEST, requirement)
 
 
-def check_rewards(reward: Tensor, inside: Tensor, allowed: str) -> None:
-    """Raise ValueError that names the first reward for which ``inside`` is False; ``allowed`` describes the support."""
+def check_rewards(reward: Tensor, inside: Tensor, requirement: str) -> None:
+    """Raise ValueError that names the first reward for which ``inside`` is False; ``requirement`` describes the support."""
     if reward.device.type != "meta" and not bool(inside.all()):
-        raise ValueError(f"reward={reward[~inside].flatten()[0].item()!r}; allowed: {allowed}")
+        raise_invalid("reward", reward[~inside].flatten()[0].item(), requirement)
 
 
 @frozen_dataclass
@@ -142,10 +143,10 @@ class Bernoulli(Link):
 
     def validate(self, reward: Tensor) -> None:
         if self.fractional:
-            check_rewards(reward, (reward >= 0) & (reward <= 1), "[0, 1]")
+            check_rewards(reward, (reward >= 0) & (reward <= 1), "a number from 0 to 1")
         else:
-            allowed = "0 or 1 (all of [0, 1] with fractional=True)"
-            check_rewards(reward, (reward == 0) | (reward == 1), allowed)
+            requirement = "0 or 1 (a number from 0 to 1 with fractional=True)"
+            check_rewards(reward, (reward == 0) | (reward == 1), requirement)
 
 
 _ONE = Bernoulli()
@@ -191,7 +192,7 @@ class Poisson(Link):
 
     def validate(self, reward: Tensor) -> None:
         inside = (reward >= 0) & (reward.floor() == reward) & (reward <= LARGEST_COUNT)
-        check_rewards(reward, inside, f"0, 1, 2, ..., up to {LARGEST_COUNT:g}")
+        check_rewards(reward, inside, f"an integer from 0 to {LARGEST_COUNT:g}")
 
 
 @frozen_dataclass
@@ -279,7 +280,7 @@ class Binomial(Link):
 
     def validate(self, reward: Tensor) -> None:
         inside = (reward >= 0) & (reward <= self.count) & (reward.floor() == reward)
-        check_rewards(reward, inside, f"0, 1, ..., {self.count}")
+        check_rewards(reward, inside, f"an integer from 0 to {self.count}")
 
 
 # Departure: the paper lists the exponential distribution, with R = 0. It is left out, because its natural parameter is
@@ -291,7 +292,9 @@ def known_link(link: Any, families: tuple[type[Link], ...] = FAMILIES) -> None:
     """Raise ValueError unless ``link`` is an instance of one of the families."""
     if not isinstance(link, families):
         names = ", ".join(kind.__name__ for kind in families)
-        raise_invalid("link", link, f"an instance of {names} (a family on the real line)")
+        names = f"one of {names}" if len(families) > 1 else names
+        requirement = f"an instance of {names} (a family on the real line)"
+        raise_invalid("link", link, requirement)
 
 
 def kappa_ball(link: Link, norm_bound: float) -> float:

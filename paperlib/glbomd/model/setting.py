@@ -39,8 +39,8 @@ class Setting:
     def __post_init__(self):
         known_link(self.link)
         if not self.max_slope <= LARGEST:
-            allowed = f"numbers for which C_mu is at most {LARGEST:g}"
-            raise_invalid("norm_bound", self.norm_bound, allowed)
+            requirement = f"so small that C_mu is at most {LARGEST:g}"
+            raise_invalid("norm_bound", self.norm_bound, requirement)
 
     @property
     def step(self) -> float:

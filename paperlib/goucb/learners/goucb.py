@@ -15,7 +15,7 @@ from ...core import fields
 from ...core.describe import frozen_dataclass
 from ...core.linalg import Rows
 from ...core.streams import Draw
-from ...core.validation import check_in, raise_invalid
+from ...core.validation import check_in, list_options, raise_invalid
 from ...maths.bounds import Bounds
 from ..model.network import Model
 from .acquisition import Acquisition, AcquisitionSurface
@@ -142,12 +142,17 @@ class GOUCB(Search):
             given = getattr(self, part)
             whole = all(hasattr(given, name) for name in names)
             if isinstance(given, (type, torch.nn.Module)) or not whole:
-                raise_invalid(part, given, f"a {part}, which has {', '.join(names)}")
+                article = "an" if part[0] in "ao" else "a"
+                raise_invalid(
+                    part, given, f"{article} {part} with the attributes {', '.join(names)}"
+                )
         # The recursion stores past observations in standardized units, which must not change later.
-        allowed = ("all" if self.refit else "first", "none")
-        if isinstance(self.scaling, str) and {self.scaling} <= {"all", "first"} - {*allowed}:
-            raise_invalid("scaling", self.scaling, f"{', '.join(allowed)} with refit={self.refit}")
-        check_in("scaling", self.scaling, allowed)
+        options = ("all" if self.refit else "first", "none")
+        if isinstance(self.scaling, str) and {self.scaling} <= {"all", "first"} - {*options}:
+            raise_invalid(
+                "scaling", self.scaling, f"{list_options(options)} with refit={self.refit}"
+            )
+        check_in("scaling", self.scaling, options)
         if not isinstance(self.trust, (TrustRegion, type(None))):
             raise_invalid("trust", self.trust, "None or a TrustRegion")
 
@@ -162,8 +167,8 @@ class GOUCB(Search):
         """
         T = 0 if horizon is None else horizon - self.n_init
         if (self.ridge is None or self.radius.needs_horizon) and T < 2:
-            why = "ridge=None and a radius as printed need T = horizon - n_init, and lambda = sqrt(T) ln(T)^2 is 0 at T = 1"
-            raise_invalid("horizon", horizon, f"at least n_init + 2 = {self.n_init + 2}: {why}")
+            why = "because ridge=None and the paper's radius require T = horizon - n_init, and lambda = sqrt(T) ln(T)^2 is 0 at T = 1"
+            raise_invalid("horizon", horizon, f"at least n_init + 2 = {self.n_init + 2}, {why}")
         starts = self.oracle.starts(self.model, bounds.dim, draw)
         zero, count = torch.zeros(trials, **tkwargs), starts.new_zeros(trials, dtype=torch.int64)
         point = starts.new_zeros(trials, 1, bounds.dim)
@@ -272,7 +277,7 @@ class GOUCB(Search):
             ValueError: fewer than ``n_init`` observations.
         """
         if state.rounds < self.n_init:
-            raise_invalid("state", f"{state.rounds} rounds", f"at least n_init = {self.n_init}")
+            raise_invalid("state.rounds", state.rounds, f"at least n_init={self.n_init}")
         mean, sd = self._units(state)
         ellipsoid = self.ellipsoid(state, bounds)
         known = RadiusInputs(state.rounds - self.n_init, state.T, state.w0, state.farthest)

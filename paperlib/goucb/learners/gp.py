@@ -99,7 +99,7 @@ class GaussianProcess(Search, ABC):
         from gpytorch.settings import max_cholesky_size
 
         if state.rounds == 0:
-            raise_invalid("state", "0 rounds", "at least 1")
+            raise_invalid("state.rounds", 0, "at least 1")
         mean, sd = self._units(state)
         points = self._frame(bounds).native(bounds.scaled(x))
         with max_cholesky_size(MOST), torch.no_grad():

@@ -168,7 +168,9 @@ class GradientDescent:
         if self.start == "uniform01":
             return uniform
         if not isinstance(model, TwoLayerNet):
-            raise_invalid("start", self.start, "ones, uniform01; default is the network's alone")
+            raise_invalid(
+                "start", self.start, "'ones' or 'uniform01', because 'default' requires TwoLayerNet"
+            )
         return model.linear_layers(uniform, dim)
 
     def first(self, model: Model, x: Tensor, y: Tensor, starts: Tensor, ridge: Any) -> Fit:
@@ -211,7 +213,7 @@ class BoxLeastSquares:
 
     def __post_init__(self):
         if not self.lo < self.hi:
-            raise_invalid("lo, hi", (self.lo, self.hi), "lo below hi")
+            raise_invalid("lo", self.lo, f"smaller than hi={self.hi!r}")
 
     def starts(self, model: Model, dim: int, draw: Draw) -> Tensor:
         """Draw the starts, R x S x dw, uniform in the box."""

@@ -126,7 +126,7 @@ class Simulated:
 
     def __post_init__(self):
         if check_array("truths", self.truths).ndim != 2 or not isinstance(self.truths, tuple):
-            raise_invalid("truths", self.truths, "a tuple of tuples of dw numbers each")
+            raise_invalid("truths", self.truths, "a tuple of tuples, each of dw numbers")
 
     def truth(self, w0: Tensor) -> Tensor:
         """Return the equivalent of w* that is nearest to w_0, R x dw."""

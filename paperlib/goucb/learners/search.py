@@ -80,7 +80,7 @@ def check_increasing(**sizes: float) -> None:
     values = list(sizes.values())
     if values != sorted(values):
         named = ", ".join(f"{name}={value!r}" for name, value in sizes.items())
-        raise ValueError(f"{named}; allowed: none above the next")
+        raise ValueError(f"{', '.join(sizes)} must be in increasing order, got {named}")
 
 
 def resize_factor(

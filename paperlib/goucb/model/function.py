@@ -47,10 +47,10 @@ class FunctionModel:
 
     def __post_init__(self):
         if not callable(self.function) or isinstance(self.function, torch.nn.Module):
-            allowed = (
-                "a function (w, x) -> f; a module goes inside it, by torch.func.functional_call"
+            requirement = (
+                "a function (w, x) -> f, which may call a module by torch.func.functional_call"
             )
-            raise_invalid("function", type(self.function).__name__, allowed)
+            raise_invalid("function", type(self.function).__name__, requirement)
         if not callable(self.count):
             check_size("count", self.count)
 
@@ -70,14 +70,14 @@ class FunctionModel:
             if not isinstance(f, Tensor) or f.dim() or not f.is_floating_point():
                 given = tuple(f.shape) if isinstance(f, Tensor) else type(f).__name__
                 raise_invalid(
-                    "function", given, "one that gives a tensor of one number, of shape ()"
+                    "function", given, "a function that returns a tensor of one number, of shape ()"
                 )
             parts = (
                 torch.autograd.grad(f, (w, x), allow_unused=True) if f.requires_grad else (None,)
             )
         if None in parts:
             raise TypeError(
-                f"function={self.function!r} has no derivative in w and x; allowed: one that torch differentiates"
+                f"function must have derivatives in w and x that torch computes, got {self.function!r}"
             )
         # A function that torch differentiates may still fail under vmap, which all methods use.
         many = w.detach().unsqueeze(0), x.detach().expand(1, 2, dim)
@@ -86,7 +86,7 @@ class FunctionModel:
                 batched(*many)
         except RuntimeError as error:
             raise TypeError(
-                f"function={self.function!r} cannot be batched ({error}); allowed: one that torch.func.vmap takes"
+                f"function must be compatible with torch.func.vmap, got {self.function!r}, which raises: {error}"
             ) from error
         return dw
 

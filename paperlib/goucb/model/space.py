@@ -21,6 +21,7 @@ from ...core.validation import (
     check_integer,
     check_number,
     check_positive,
+    list_options,
     raise_invalid,
 )
 
@@ -68,10 +69,8 @@ class Real:
             object.__setattr__(self, side, float(getattr(self, side)))
         _check_order(self.name, self.lo, self.hi)
         if self.log and not self.lo < self.decode(0.5) < self.hi:
-            apart = (
-                f"ends that differ within {DIGITS} digits; a Real without log holds narrower ones"
-            )
-            raise_invalid(f"{self.name}.lo, {self.name}.hi", (self.lo, self.hi), apart)
+            requirement = f"smaller than {self.name}.hi={self.hi!r} when both have {DIGITS} digits (with log=False they may be closer)"
+            raise_invalid(f"{self.name}.lo", self.lo, requirement)
 
     def decode(self, u: float) -> float:
         """Return the value at ``u`` in [0, 1]."""
@@ -132,7 +131,9 @@ class Integer:
         _check_order(self.name, self.lo, self.hi)
         if self.hi - self.lo >= VALUES:
             raise_invalid(
-                f"{self.name}.hi", self.hi, f"below lo + {VALUES}; a Real holds more values"
+                f"{self.name}.hi",
+                self.hi,
+                f"below lo + {VALUES}, for example below {self.lo + VALUES} with lo={self.lo} (use a Real for more values)",
             )
 
     def decode(self, u: float) -> int:
@@ -183,13 +184,11 @@ class Category:
         given = self.options.tolist() if hasattr(self.options, "tolist") else self.options
         given = to_python(given) if isinstance(given, (tuple, list)) else ()
         if not given or not all(map(_is_option, given)):
-            allowed = (
-                "one or more options in a list: text, finite numbers, True, False, None, or tuples"
-            )
-            raise_invalid(f"{self.name}.options", self.options, allowed)
+            requirement = "a list of at least one option, each a string, a finite number, True, False, None, or a tuple of these"
+            raise_invalid(f"{self.name}.options", self.options, requirement)
         object.__setattr__(self, "options", tuple(given))
         if len(set(map(repr, given))) < len(given):
-            raise_invalid(f"{self.name}.options", self.options, "each option once")
+            raise_invalid(f"{self.name}.options", self.options, "a list without duplicates")
 
     @property
     def size(self) -> int:
@@ -217,7 +216,7 @@ class Category:
             found = [type(option) in (int, float) and option == x for option in self.options]
         if found.count(True) != 1:
             more = ", ..." if len(self.options) > SHOWN else ""
-            raise_invalid(self.name, x, ", ".join(map(repr, self.options[:SHOWN])) + more)
+            raise_invalid(self.name, x, list_options(self.options[:SHOWN]) + more)
         # k / (k + 1) for the option itself, and k / (2 (k + 1)) for the others.
         return (1 + np.array(found, float)) * self.size / (2 * (self.size + 1))
 
@@ -248,15 +247,19 @@ class Space:
         given = self.dimensions if isinstance(self.dimensions, (tuple, list)) else ()
         if not given or not all(isinstance(x, (Real, Integer, Category)) for x in given):
             raise_invalid(
-                "dimensions", self.dimensions, "a list of Real, Integer and Category, not empty"
+                "dimensions",
+                self.dimensions,
+                "a list of at least one Real, Integer or Category",
             )
         object.__setattr__(self, "dimensions", tuple(given))
         twice = [name for name in self.names if self.names.count(name) > 1]
         if twice:
-            raise_invalid("name", twice[0], "another name for each dimension")
+            raise_invalid("name", twice[0], "different for each dimension")
         if self.size > MOST:
             raise_invalid(
-                "dimensions", self.size, f"at most {MOST} coordinates: each option has one"
+                "the number of coordinates of dimensions",
+                self.size,
+                f"at most {MOST} (each option of a Category has one)",
             )
 
     @property
@@ -281,7 +284,7 @@ class Space:
             ValueError: the names differ from those of the space, or a value is outside its dimension.
         """
         if not isinstance(x, Mapping) or set(x) != set(self.names):
-            raise_invalid("x", x, f"a dict of values of {', '.join(self.names)}")
+            raise_invalid("x", x, f"a dict with the keys {', '.join(map(repr, self.names))}")
         return snapped(np.hstack([one.encode(x[one.name]) for one in self.dimensions]))
 
     def nearest(self, u: np.ndarray) -> np.ndarray:
@@ -292,7 +295,7 @@ class Space:
     def _parts(self, u: np.ndarray) -> list[tuple[Real | Integer | Category, np.ndarray]]:
         """Return each dimension with its coordinates."""
         if len(u) != self.size:
-            raise_invalid("u", u, f"{self.size} coordinates")
+            raise_invalid("u", u, f"an array of {self.size} coordinates")
         ends = np.cumsum([x.size for x in self.dimensions])
         return list(zip(self.dimensions, np.split(np.asarray(u, float), ends[:-1])))
 
@@ -319,12 +322,12 @@ def _plain(x: Any) -> Any:
 
 def _check_name(name: Any) -> None:
     if not isinstance(name, str) or not name:
-        raise_invalid("name", name, "text, not empty")
+        raise_invalid("name", name, "a string that is not empty")
 
 
 def _check_order(name: str, lo: float, hi: float) -> None:
     if not lo < hi:
-        raise_invalid(f"{name}.lo, {name}.hi", (lo, hi), "lo below hi")
+        raise_invalid(f"{name}.lo", lo, f"smaller than {name}.hi={hi!r}")
 
 
 def _is_option(x: Any) -> bool:

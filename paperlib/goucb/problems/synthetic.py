@@ -63,7 +63,7 @@ class Objective:
             ValueError: the learner wants feedback other than rewards.
         """
         if wants != "reward":
-            raise_invalid("wants", wants, "reward")
+            raise_invalid("wants", wants, "'reward'")
         f = self.value(instance, x)
         # The learner observes f with noise; the regret is computed without noise.
         return f + self.noise * draw.normal("reward"), instance.best - f

@@ -177,7 +177,7 @@ def exponent(regret: Any, horizons: Sequence[int]) -> Check:
     regret, T = np.asarray(regret, float), [int(t) for t in horizons]
     if len(T) < 4 or regret.ndim != 2 or regret.shape[1] != len(T):
         raise ValueError(
-            f"regret: shape {regret.shape}, {len(T)} horizons; allowed: R x T', a column for each of 4 horizons or more"
+            f"regret must have one column for each of at least 4 horizons, got shape {regret.shape} with {len(T)} horizons"
         )
     found = stats.growth(T, regret, T[0], level=LEVEL)
     return exponent.statement.check(

@@ -115,19 +115,19 @@ class GradientAscent(OwnQueries):
         if not reach <= margin * (1 + GUARD):
             least = math.ceil((self.h / margin) ** 4 - GUARD)
             raise ValueError(
-                f"N0={self.N0!r} with h={self.h:g}: delta_0 = {reach:g}; allowed: at most the margin "
-                f"c_0 = {margin:g}, N0 at least {least}"
+                f"N0 must be at least {least} with h={self.h:g}, so that delta_0 is at most the margin "
+                f"c_0 = {margin:g}, got N0={self.N0!r} with delta_0 = {reach:g}"
             )
         if self.start is None:
             return
         if len(self.start) != task.cset.dim:
-            raise ValueError(f"start={self.start!r}; allowed: {task.cset.dim} numbers")
+            raise ValueError(f"start must have {task.cset.dim} numbers, got {self.start!r}")
         z = task.margin.new_tensor(self.start).expand(len(task.margin), -1)
         off = (z - task.inside(z)).abs().amax(1)
         if float(off.max()) > norm_slack(task.cset.dim):
             margin = float(task.margin[int(argmax_first(off[None]))])
             raise ValueError(
-                f"start={self.start!r}; allowed: points of (1 - c_0) X, c_0 = {margin:g}"
+                f"start must be a point of (1 - c_0) X with c_0 = {margin:g}, got {self.start!r}"
             )
 
     def first(self, task: Task) -> Array:
@@ -167,7 +167,7 @@ class GradientAscent(OwnQueries):
             few = (counts < 2.0**63).all(1)
             if not bool(few.all()):
                 most = first + int(few.sum())
-                raise_invalid("step", step, f"at most {most} here, which comes within 2^63 rounds")
+                raise_invalid("step", step, f"at most {most}, the last step within 2^63 rounds")
             rounds = counts[-1]
         return rounds
 

@@ -89,7 +89,9 @@ class BanditOverBandit(Restarting):
             ValueError: no horizon, or a base whose trials share a part of the state.
         """
         if horizon is None:
-            raise_invalid("horizon", horizon, "a number of rounds: BanditOverBandit needs it")
+            raise_invalid(
+                "horizon", horizon, "a number of rounds, because BanditOverBandit requires it"
+            )
         horizon = check_integer("horizon", horizon)
         base = fresh_state(self.base, trials, task, draw, **tkwargs)
         J = len(plan_blocks(horizon, task.cset.dim).lengths)
@@ -137,6 +139,6 @@ class BanditOverBandit(Restarting):
             ValueError: always.
         """
         raise ValueError(
-            "base=BanditOverBandit restarted from outside, as Doubling does; allowed: BanditOverBandit alone, of "
-            "known horizon"
+            "base must not be BanditOverBandit in a wrapper that restarts it, for example Doubling. Use BanditOverBandit "
+            "without the wrapper and give the horizon"
         )

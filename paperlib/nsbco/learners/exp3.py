@@ -76,7 +76,7 @@ class Exp3IX:
         check_arms(arms, arm)
         if arms.shape[1] < 2:
             raise ValueError(
-                f"arms={arms.shape[1]}; allowed: 2 or more, since rates are multiples of ln K"
+                f"arms must contain at least 2 arms, because the rates are multiples of ln K, got {arms.shape[1]}"
             )
         if y is not None:
             check_answer(y)

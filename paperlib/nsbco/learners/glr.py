@@ -93,7 +93,7 @@ class GLR(Wrapper):
     def __post_init__(self):
         super().__post_init__()
         if not isinstance(self.base, GradientAscent):
-            raise_invalid("base", self.base, "a GradientAscent, whose epochs the test knows")
+            raise_invalid("base", self.base, "a GradientAscent, because the test uses its epochs")
 
     def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> GLRState:
         """Return the state before the first pair; the horizon is not used."""

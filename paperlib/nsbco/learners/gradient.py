@@ -65,7 +65,7 @@ class FullInformation:
         if gradient is not None:
             if gradient.dim() != 2 or gradient.shape[1] != task.cset.dim:
                 shape = tuple(gradient.shape)
-                raise ValueError(f"gradient: shape {shape}; allowed: R x {task.cset.dim}")
+                raise ValueError(f"gradient must have shape R x {task.cset.dim}, got shape {shape}")
             check_finite("gradient", gradient)
 
     def init(

@@ -61,7 +61,7 @@ class LeastSquares(OwnQueries, ABC):
     def __post_init__(self):
         if isinstance(self.W, str):
             if self.W != "oracle":
-                raise_invalid("W", self.W, "oracle, or an integer, at least 1")
+                raise_invalid("W", self.W, "'oracle' or an integer of at least 1")
         else:
             check_integer("W", self.W, most=LONGEST)
 

@@ -35,7 +35,9 @@ MARGIN = 1.25  # ratio of the calibrated b_0 to the measured quantile
 def check_ascent(base: GradientAscent) -> None:
     """Raise ValueError for a base other than Algorithm 2."""
     if not isinstance(base, GradientAscent):
-        raise_invalid("base", base, "a GradientAscent, of whose bonus tests are multiples")
+        raise_invalid(
+            "base", base, "a GradientAscent, because the tests use multiples of its bonus"
+        )
 
 
 def practical(base: GradientAscent = BASE, A1: float = 1.0, least_order: int = 0) -> Multiscale:
@@ -136,7 +138,7 @@ def calibrate(
     """
     noise = check_array("residuals", residuals).ravel()
     if not len(noise) or abs(noise).max() > 2:
-        raise_invalid("residuals", residuals, "one or more numbers in [-2, 2]")
+        raise_invalid("residuals", residuals, "at least one number, each from -2 to 2")
     horizon = check_integer("horizon", horizon)
     trials = check_integer("trials", trials, most=1 << 20)
     share = check_probability("share", share)
@@ -144,7 +146,7 @@ def calibrate(
     base.validate(task, None, None)
     for path, leaf in list_leaves(task, "task"):
         if isinstance(leaf, Tensor) and leaf.shape[:1] != (1,):
-            raise_invalid(path, leaf, "one row: the task of one trial")
+            raise_invalid(path, leaf, "a tensor with one row, because the task has one trial")
     streams, noise = Streams(seed, range(trials)), torch.from_numpy(noise)
     start = base.start if base.start and any(base.start) else [-1.0] + [0.0] * (task.cset.dim - 1)
     away = torch.tensor([start], dtype=torch.float64)

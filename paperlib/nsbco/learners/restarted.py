@@ -46,7 +46,7 @@ def batch_length(
         ValueError: no horizon.
     """
     if horizon is None:
-        raise_invalid("horizon", horizon, f"a number of rounds: {needs} needs it")
+        raise_invalid("horizon", horizon, f"a number of rounds, because {needs} requires it")
     horizon = check_integer("horizon", horizon)
     drift = kappa * variation
     # Departure: a guard is subtracted, because the rounding error of the sum V_T could turn 1024 rounds into 1025.
@@ -81,7 +81,9 @@ class Restarting(Wrapper):
         super().__post_init__()
         if not hasattr(self.base, "restart"):
             kind = type(self.base).__name__
-            raise_invalid("base", self.base, f"a learner with restart, which {kind} lacks")
+            raise_invalid(
+                "base", self.base, f"a learner with the method restart, which {kind} lacks"
+            )
 
     @property
     def tags(self) -> Tags:

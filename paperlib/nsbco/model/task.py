@@ -51,16 +51,18 @@ class Task(NamedTuple):
 def check_task(task: Any) -> None:
     """Raise ValueError for a context that is not a ``Task``, or whose numbers are out of range."""
     if not isinstance(task, Task):
-        raise_invalid("context", task, "a Task: a set, margin, smoothness, concavity and variation")
+        raise_invalid(
+            "context", task, "a Task of a set, margin, smoothness, concavity and variation"
+        )
     if not (hasattr(task.cset, "project") and hasattr(task.cset, "D")):
-        raise_invalid("cset", task.cset, "a Ball, a Box, or another set that can be projected on")
+        raise_invalid("cset", task.cset, "a Ball, a Box, or another set with a projection")
     check_size("cset.dim", task.cset.dim)
     if not isinstance(task.cset.D, Tensor) or task.cset.D.dim() > 1:
-        raise_invalid("cset.D", task.cset.D, "a tensor of one number, or of one for each trial")
+        raise_invalid("cset.D", task.cset.D, "a tensor of one number, or of one number per trial")
     for name in Task._fields[1:]:
         if not isinstance(getattr(task, name), Tensor):
             raise_invalid(
-                name, getattr(task, name), "a tensor of one number, or of one for each trial"
+                name, getattr(task, name), "a tensor of one number, or of one number per trial"
             )
     if task.margin.device.type == "meta":
         return
@@ -71,7 +73,7 @@ def check_task(task: Any) -> None:
     if not bool((task.concavity < task.smoothness).all()):
         gamma = float(task.contraction().max())
         # Erratum E18: with gamma = 1 the epochs would be infinite.
-        raise ValueError(f"concavity / smoothness={gamma:g}; allowed: gamma in (0, 1)")
+        raise ValueError(f"concavity / smoothness must be above 0 and below 1, got {gamma:g}")
 
 
 def check_point(task: Task, action: Tensor) -> None:
@@ -82,12 +84,13 @@ def check_point(task: Task, action: Tensor) -> None:
     """
     if action.dim() != 2 or action.shape[1] != task.cset.dim:
         raise ValueError(
-            f"action: shape {tuple(action.shape)}; allowed: points of {task.cset.dim} numbers"
+            f"action must have shape R x {task.cset.dim}, got shape {tuple(action.shape)}"
         )
     check_finite("action", action)
     slack = norm_slack(task.cset.dim)
     if action.device.type != "meta" and not bool(task.cset.contains(action, slack).all()):
-        raise_invalid("action", action.tolist(), f"points of the {type(task.cset).__name__}")
+        kind = type(task.cset).__name__
+        raise_invalid("action", action.tolist(), f"a list of points in the set, a {kind}")
 
 
 def check_answer(y: Tensor) -> None:
@@ -96,7 +99,11 @@ def check_answer(y: Tensor) -> None:
         return
     if not bool((y.abs() <= 1 + 1e-12).all()):
         bad = y[~(y.abs() <= 1 + 1e-12)][0].item()
-        raise_invalid("reward", bad, "numbers in [-1, 1]; y_range maps others into it")
+        raise_invalid(
+            "reward",
+            bad,
+            "a number from -1 to 1 (the argument y_range maps other rewards to this interval)",
+        )
 
 
 def check_round(task: Any, action: Tensor | None, y: Tensor | None) -> None:

@@ -82,10 +82,10 @@ class MixedPaths(Path):
     def __post_init__(self):
         single = lambda path: isinstance(path, Path) and not isinstance(path, MixedPaths)
         if not (isinstance(self.paths, tuple) and all(map(single, self.paths))):
-            raise_invalid("paths", self.paths, "a tuple of paths, none of them MixedPaths")
+            raise_invalid("paths", self.paths, "a tuple of paths other than MixedPaths")
         if not (isinstance(self.counts, tuple) and len(self.counts) == len(self.paths) > 0):
             raise_invalid(
-                "counts", self.counts, f"a tuple of {len(self.paths)}, one count for each path"
+                "counts", self.counts, f"a tuple of {len(self.paths)} counts, one for each path"
             )
         for count in self.counts:
             check_size("counts", count)
@@ -97,8 +97,9 @@ class MixedPaths(Path):
     def begin(self, seeds, horizon, dim, reach, vary):
         """Return R x 2 objects: the index of the trial's path, and that path's array with the row of this trial."""
         if len(seeds) != sum(self.counts):
-            allowed = f"{sum(self.counts)}, which is the sum of counts={self.counts}"
-            raise ValueError(f"trials: {len(seeds)} in one batch; allowed: {allowed}")
+            raise ValueError(
+                f"trials of one batch must be {sum(self.counts)}, the sum of counts={self.counts}, got {len(seeds)}"
+            )
         rows = np.empty((len(seeds), 2), object)
         ends = np.cumsum(self.counts)
         for i, (path, end, count) in enumerate(zip(self.paths, ends, self.counts)):
@@ -303,7 +304,7 @@ class Rotation(Path):
             ValueError: d = 1.
         """
         if dim < 2:
-            raise ValueError(f"dim={dim}; allowed with Rotation: at least 2")
+            raise ValueError(f"dim must be at least 2 with Rotation, got {dim}")
         phi = t / max(horizon - 1, 1) * (self.V / reach)
         points = np.zeros((1, len(t), dim))
         points[0, :, 0], points[0, :, 1] = reach * np.cos(phi), reach * np.sin(phi)
@@ -332,7 +333,9 @@ class Ramp(Path):
         found = lambda fall: vary(np.full((1, 1), fall)) - self.V
         if found(2 * reach) < 0:
             raise_invalid(
-                "V", self.V, f"at most {found(2 * reach) + self.V:g}, what leads from A to -A"
+                "V",
+                self.V,
+                f"at most {found(2 * reach) + self.V:g}, the variation of the ramp from A to -A",
             )
         return np.full((1, 1), brentq(found, 0.0, 2 * reach, xtol=1e-15))
 
@@ -354,7 +357,9 @@ class _Wave(Path):
         most = horizon / 8
         if horizon < 16 or found(most) < 0:
             raise_invalid(
-                "V", self.V, f"what a wave attains in {horizon} rounds, at least 8 a period"
+                "V",
+                self.V,
+                f"a variation that a wave with at least 8 rounds per period attains in {horizon} rounds",
             )
         return np.full((1, 1), brentq(found, 0.0, most, xtol=1e-13, rtol=1e-14))
 

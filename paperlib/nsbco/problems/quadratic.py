@@ -88,21 +88,27 @@ class QuadraticDrift:
 
     def __post_init__(self):
         if not isinstance(self.path, Path):
-            raise_invalid("path", self.path, "a path of nsbco.problems.paths, such as Abrupt(5)")
+            raise_invalid(
+                "path", self.path, "a path of nsbco.problems.paths, for example Abrupt(5)"
+            )
         if self.environment is not None:
             check_integer("environment", self.environment, 0)
             if isinstance(self.path, MixedPaths):
                 raise_invalid(
-                    "environment", self.environment, "None with MixedPaths, which has several paths"
+                    "environment",
+                    self.environment,
+                    "None with MixedPaths, because it has several paths",
                 )
         several = isinstance(self.curvature, tuple) and len(self.curvature) == self.dim
         if not (several or is_number(self.curvature)):
-            raise_invalid("curvature", self.curvature, f"a number, or a tuple of {self.dim}")
+            raise_invalid("curvature", self.curvature, f"a number or a tuple of {self.dim} numbers")
         for h in self.curvature if several else [self.curvature]:
             check_positive("curvature", h)
         if not self.diagonal.min() < self.smoothness:
-            above = f"above sigma={self.diagonal.min():g}, so that gamma = sigma / L lies in (0, 1)"
-            raise_invalid("smoothness", self.smoothness, above)
+            requirement = (
+                f"above sigma={self.diagonal.min():g}, so that gamma = sigma / L is below 1"
+            )
+            raise_invalid("smoothness", self.smoothness, requirement)
         for path in self.path.paths if isinstance(self.path, MixedPaths) else (self.path,):
             self._bounded(path)
 
@@ -124,8 +130,8 @@ class QuadraticDrift:
         least, most = low - depth - a, high + a
         if not (least >= -1 - 1e-12 and most <= 1 + 1e-12):
             raise ValueError(
-                f"curvature={self.curvature!r} with amplitude={self.amplitude:g}: f +- a in [{least:g}, {most:g}]; "
-                "allowed: within [-1, 1]"
+                "curvature and amplitude must be so small that f +- a is within [-1, 1], got "
+                f"curvature={self.curvature!r} and amplitude={self.amplitude:g} with f +- a in [{least:g}, {most:g}]"
             )
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> DriftInstance:
@@ -192,13 +198,13 @@ class QuadraticDrift:
             theta = self.centers(part, t, horizon)
             norm, best = np.sqrt((theta * theta).sum(-1)), self.path.value(part, t, horizon)
             if not (norm <= reach * (1 + ROUNDING)).all():  # nan fails this comparison, too
-                allowed = f"centers of norm at most 1 - margin={reach:g}"
-                raise_invalid("path", self.path, f"{allowed}, not {norm.max():g}")
+                requirement = f"a path with centers of norm at most 1 - margin={reach:g}"
+                raise_invalid("path", self.path, f"{requirement}, not {norm.max():g}")
             for (low, high), values in zip(limits.repeat(len(best) // len(limits), 0), best):
                 if not (low - ROUNDING <= values.min() and values.max() <= high + ROUNDING):
-                    allowed = f"values b_t from {low:g} to {high:g}, as it declares"
+                    requirement = f"a path with values b_t from {low:g} to {high:g}, its limits"
                     found = f"{values.min():g} to {values.max():g}"
-                    raise_invalid("path", self.path, f"{allowed}, not {found}")
+                    raise_invalid("path", self.path, f"{requirement}, not from {found}")
 
     def theta(self, instance: DriftInstance, t: int) -> Tensor:
         """Return the maximizer of round t, R x d or 1 x d."""
@@ -296,7 +302,7 @@ class GridDrift:
         if horizon * int(self.arms) * paths > STORED:
             most = STORED // (self.arms * paths)
             raise_invalid(
-                "horizon", horizon, f"at most {most} with {self.arms} arms, {paths} paths"
+                "horizon", horizon, f"at most {most} with {self.arms} arms and {paths} paths"
             )
         line, t = self.line(), np.arange(horizon)
         part = line.init(trials, horizon, draw, **tkwargs).path

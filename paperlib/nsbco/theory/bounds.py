@@ -171,7 +171,9 @@ def theorem_3_4(
     """
     regret, T = np.asarray(regret, float), [int(t) for t in horizons]
     if regret.ndim != 2 or regret.shape[1] != len(T):
-        raise ValueError(f"regret: shape {regret.shape}; allowed: R x {len(T)}, a column a horizon")
+        raise ValueError(
+            f"regret must have shape R x {len(T)}, one column per horizon, got shape {regret.shape}"
+        )
     constants = weak if callable(weak) else lambda T: weak
     bound = lambda T: float(theory.theorem_3_4(constants(T)).at(T, budget))
     informs = [t for t in T if bound(t) < TRIVIAL * t]

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ...core import fields
-from ...core.describe import frozen_dataclass
+from ...core.describe import frozen_dataclass, short_repr
 from ...core.validation import check_number
 from ..model.task import Task
 
@@ -56,7 +56,7 @@ class Setting:
     def __post_init__(self):
         if not self.concavity < self.smoothness:
             raise ValueError(
-                f"concavity / smoothness={self.gamma:g}; allowed: gamma in (0, 1), or epochs would not end"
+                f"concavity / smoothness must be below 1, because otherwise epochs do not end, got {self.gamma:g}"
             )
         check_number("N0", self.first, (self.h / self.margin) ** 4 * (1 - 1e-6))
 
@@ -71,7 +71,9 @@ class Setting:
         for name in ("smoothness", "concavity", "margin"):
             value = getattr(task, name)
             if len(value) != 1 and bool((value != value[0]).any()):
-                raise ValueError(f"{name}: differs by trial; allowed: one number, a setting each")
+                raise ValueError(
+                    f"{name} must be the same number in all trials, got {short_repr(value)}. Use one Setting per number"
+                )
             found.append(float(value[0]))
         L, sigma, margin = found
         return cls(task.cset.dim, L, sigma, float(task.cset.D[0]), margin, h, **more)

@@ -121,5 +121,5 @@ def minimize(
         s = torch.where(moves, (slope / (2 * square)).clamp(0.0, 1.0), 0.0)
         x = torch.lerp(x, v, s.unsqueeze(1))
     raise RuntimeError(
-        f"Frank-Wolfe misses the gap {float(gap.max()):g} after {MOST} steps in {int(moves.sum())} of {len(x)} trials"
+        f"Frank-Wolfe does not reach the gap {float(gap.max()):g} within {MOST} steps in {int(moves.sum())} of {len(x)} trials"
     )

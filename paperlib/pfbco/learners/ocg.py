@@ -68,7 +68,7 @@ class StochOCG:
             check_point(task, action)
         if gradient is not None and gradient.shape[1:] != (task.cset.dim,):
             raise ValueError(
-                f"feedback: shape {tuple(gradient.shape[1:])}; allowed: a gradient of {task.cset.dim} numbers"
+                f"feedback must be a gradient of {task.cset.dim} numbers, got shape {tuple(gradient.shape[1:])}"
             )
 
     def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> OCGState:

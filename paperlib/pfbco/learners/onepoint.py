@@ -106,23 +106,26 @@ class OnePoint:
             "loss_bound", task.loss_bound, 1 / LARGEST_BOUND, LARGEST_BOUND, by_trial=True
         )
         if self.start is not None and len(self.start) != task.cset.dim:
-            raise ValueError(f"start={self.start!r}; allowed: {task.cset.dim} numbers")
+            raise ValueError(f"start must have {task.cset.dim} numbers, got {self.start!r}")
         if (self.projects or self.start is not None) and not hasattr(task.cset, "project"):
             why = type(self).__name__ if self.projects else "a start other than 0"
             raise ValueError(
-                f"cset={type(task.cset).__name__}, which cannot be projected on; allowed with {why}: sets with a projection"
+                f"cset must be a set with a projection, because {why} requires it, got {type(task.cset).__name__}"
             )
         known = self.scale not in ("task", "spread")  # then a number
         if known and bool((task.loss_bound > CONDITION * self.scale).any()):
-            allowed = f"at least {CONDITION**-1:g} times the task's loss_bound"
-            raise_invalid("scale", self.scale, f"{allowed}, {float(task.loss_bound.max()):g}")
+            bound = float(task.loss_bound.max())
+            raise_invalid(
+                "scale", self.scale, f"at least {CONDITION**-1:g} times loss_bound={bound:g}"
+            )
         if action is not None:
             check_point(task, action)
         if loss is not None and self.scale != "spread":
             bound = self.scale if known else float(task.loss_bound.max())
             if not bool((loss.abs() <= CONDITION * bound).all()):
-                allowed = f"up to {CONDITION:g} times the {'scale' if known else 'loss_bound'}"
-                raise_invalid("loss", loss.tolist(), f"numbers {allowed}, {bound:g}")
+                name = "scale" if known else "loss_bound"
+                requirement = f"at most {CONDITION:g} times {name}={bound:g} in absolute value"
+                raise_invalid("loss", loss.tolist(), requirement)
 
     def caution(
         self, task: Task, horizon: int | None = None, observed: Observed | None = None
@@ -175,14 +178,14 @@ class OnePoint:
         alpha = float(state.alpha.max())
         if alpha > 1 + 1e-12:
             raise ValueError(
-                f"c={self.c!r}: alpha = {alpha:g} at horizon {horizon}; allowed: exploration up to the inscribed radius {task.cset.r:g}, alpha up to 1"
+                f"c must be so small that alpha is at most 1, so that the exploration radius is at most the inscribed radius {task.cset.r:g}, got c={self.c!r} with alpha = {alpha:g} at horizon {horizon}"
             )
         # From a start outside (1 - alpha) K the exploration could leave K.
         if self.start is not None:
             away = (state.x - task.cset.project(state.x, 1 - state.alpha)).abs().max()
             if float(away) > norm_slack(task.cset.dim) * float(task.cset.R.max()):
                 raise ValueError(
-                    f"start={self.start!r}, c={self.c!r}; allowed: points of (1 - alpha) K, alpha = {alpha:g}"
+                    f"start must be a point of (1 - alpha) K with alpha = {alpha:g} from c={self.c!r}, got {self.start!r}"
                 )
 
     def select(self, state: OnePointState, task: Task, draw: Draw) -> tuple[Tensor, OnePointState]:
@@ -220,7 +223,7 @@ def check_inputs(learner: Any, task: Task, horizon: int | None) -> None:
     """
     if horizon is None:
         raise ValueError(
-            f"horizon=None; allowed for {type(learner).__name__}: rounds, at least 1, or the learner within Doubling"
+            f"horizon must be at least 1 round for {type(learner).__name__}, got None. Set horizon, or use the learner within Doubling"
         )
     check_integer("horizon", horizon)
     check_oracle(task.cset)
@@ -229,7 +232,7 @@ def check_inputs(learner: Any, task: Task, horizon: int | None) -> None:
 def check_task(task: Any) -> None:
     """Raise ValueError if the context is not a ``Task``, or if its diameter or gradient bound is out of range."""
     if not isinstance(task, Task):
-        raise_invalid("context", task, "a Task, of a set of paperlib.maths and two bounds")
+        raise_invalid("context", task, "a Task of a set of paperlib.maths and two bounds")
     check_positive("grad_bound", task.grad_bound, by_trial=True)
     check_positive("D", task.cset.D, by_trial=True)
 
@@ -238,7 +241,7 @@ def check_point(task: Task, action: Tensor) -> None:
     """Check that actions are finite points of the set's space, R x n."""
     if action.shape[1:] != (task.cset.dim,):
         raise ValueError(
-            f"action: shape {tuple(action.shape[1:])}; allowed: a point of {task.cset.dim} numbers"
+            f"action must be a point of {task.cset.dim} numbers, got shape {tuple(action.shape[1:])}"
         )
     check_finite("action", action)
 

@@ -106,7 +106,7 @@ class RegularizedLeader(PFBCO):
         super().__post_init__()
         if not self.regularized:
             raise ValueError(
-                "regularized=False; allowed: True, for F_t has no single minimizer without"
+                "regularized must be True, because F_t has no unique minimizer without the regularizer, got False"
             )
         check_in("tie", self.tie, ("stay",))
 

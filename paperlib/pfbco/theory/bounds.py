@@ -133,7 +133,9 @@ def _regret_check(
     """
     regret, T = np.asarray(regret, float), [int(t) for t in horizons]
     if regret.ndim != 2 or regret.shape[1] != len(T):
-        raise ValueError(f"regret: shape {regret.shape}; allowed: R x {len(T)}, a column a horizon")
+        raise ValueError(
+            f"regret must have shape R x {len(T)}, one column per horizon, got shape {regret.shape}"
+        )
     inputs = dict(n=s.dim, M=s.loss_bound, G=s.grad_bound, D=s.diameter, R=s.outer, c=s.c)
     informs = [t for t in T if vacuity_ratio(bound, s, t) < 1]
     found = of.check(

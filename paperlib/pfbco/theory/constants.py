@@ -110,7 +110,7 @@ def coefficients_printed(s: Setting) -> Coefficients:
     """
     if s.c < 1:
         raise ValueError(
-            f"c={s.c!r}; allowed: at least 1, since the printed bound is not proved below (E1)"
+            f"c must be at least 1, because the paper's bound is not proved for smaller c (erratum E1), got {s.c!r}"
         )
     D, G = s.diameter, s.grad_bound
     variance = math.sqrt(2) * s.dim * s.loss_bound * D
@@ -136,7 +136,7 @@ def theorem_2(s: Setting, horizon):
     """
     if s.unit > 1:
         raise ValueError(
-            f"c={s.c!r}; allowed: up to the inscribed radius {s.inner:g}, since the first epoch has one round"
+            f"c must be at most the inscribed radius {s.inner:g}, because the first epoch has one round, got {s.c!r}"
         )
     return sum(coefficients(s)) * (horizon + 1) ** 0.8 * DOUBLING
 
