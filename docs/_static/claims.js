@@ -1,5 +1,5 @@
-// The table of all claims: searched by words, narrowed by verdict, paper and whose it is, sorted by a click on a heading.
-// Parts of claims (C5.f2 of C5) are shown when asked for, or when a search finds them.
+// The table of all claims: searched by words, filtered by verdict, paper and origin, and sorted by a click on a heading.
+// Parts of claims (C5.f2 of C5) are shown if "parts" is checked, or if a search finds them.
 document.addEventListener("DOMContentLoaded", () => {
   const table = document.querySelector("table.filtered");
   if (!table) return;
@@ -24,7 +24,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const parts = document.createElement("input"), beside = document.createElement("label");
   Object.assign(parts, { type: "checkbox", name: "parts", value: "shown" });
   beside.append("parts", parts);
-  form.append(label, menu("verdict"), menu("paper"), menu("whose"), beside, count);
+  form.append(label, menu("verdict"), menu("paper"), menu("origin"), beside, count);
   const column = (name) => heads.findIndex((head) => head.textContent.trim() === name);
   const name = (row, id) => `${text(row, column("paper"))} ${id}`;
   const whole = new Set(rows.map((row) => name(row, text(row, column("id")))));

@@ -277,14 +277,14 @@ def test_a_line_that_ends_early_is_told_of():
     ours = found["papers"]["toy"]["ours"]
     ours["points"] = [point for point in ours["points"] if point["trials"] != 100]
     text = bench.caption(found, found["papers"]["toy"], "here")
-    assert f"A line ends, and a learner has fewer trials in (f), where {speed.PATIENCE:g} s" in text
+    assert f"A line ends early, and a learner has fewer trials in (f), if playing the rounds before a point takes longer than {speed.PATIENCE:g} s" in text
 
 
 def test_a_point_that_takes_too_long_is_left_out(monkeypatch):
     monkeypatch.setattr(speed, "PATIENCE", 0.0)
     ours, _ = speed.subjects("toy")
     assert speed.time_block(ours.case, speed.base(ours, PLAN), PLAN, "cpu") is None
-    with pytest.raises(SystemExit, match="0 s of play reached no point"):
+    with pytest.raises(SystemExit, match="no point was reached within 0 s of play"):
         bench.main(["--quick", "--device", "cpu", "--only", "toy"])
 
 
@@ -339,7 +339,7 @@ def test_a_failed_measurement_ends_the_call_and_writes_nothing(monkeypatch, tmp_
         raise TypeError("no")
 
     monkeypatch.setattr(speed, "replay", broken)
-    with pytest.raises(SystemExit, match=r"bench failed: toy's ours: TypeError\('no'\)"):
+    with pytest.raises(SystemExit, match=r"benchmark of toy failed at ours: TypeError\('no'\)"):
         bench.main(["--quick", "--device", "cpu", "--only", "toy"])
     assert not (tmp_path / "results").exists() and not (tmp_path / "figures").exists()
 

@@ -228,7 +228,7 @@ def test_a_quick_run_shows_the_verdicts_of_record_and_its_own_numbers(toy):
     )
     assert json.loads((toy / "figures/quick/claims.json").read_text())["profile"] == "quick"
     assert json.loads((toy / "figures/claims.json").read_text())["profile"] == "paper"
-    assert "verdict of record" in rows
+    assert "recorded verdict" in rows
 
 
 def test_what_is_declared_does_not_depend_on_runs(toy):
@@ -247,11 +247,11 @@ def test_tables_say_what_came_out(toy):
         in rows
     )
     assert (
-        "| C3.x | ours, after Figure 1 | theta\\* \\| at most twice | a test | reported | 32.0; at t = 9 | – |"
+        "| C3.x | our addition, after Figure 1 | theta\\* \\| at most twice | a test | reported | 32.0; at t = 9 | – |"
         in rows
     )
     assert (
-        "3 tests of its sentences: 1 holds, 1 fails, 1 not run; 1 test of ours: 1 reported" in rows
+        "3 tests of the paper's claims: 1 holds, 1 fails, 1 not run; 1 test of our additions: 1 reported" in rows
     )
     rows = ledger_text.tables("statements", found).splitlines()
     assert (
@@ -261,7 +261,7 @@ def test_tables_say_what_came_out(toy):
     assert any(
         row.startswith("| Theorem 2 | Never held against anything. | not checked |") for row in rows
     )
-    assert any(row.startswith("| Table 1 | Orders. | shown as it stands |") for row in rows)
+    assert any(row.startswith("| Table 1 | Orders. | shown unchanged |") for row in rows)
 
 
 # ---- committed files

@@ -169,12 +169,12 @@ def recorded(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("profile", ["quick", "custom"])
-def test_a_run_at_other_sizes_prints_the_verdict_of_record_and_a_number(recorded, profile):
+def test_a_run_at_other_sizes_prints_the_recorded_verdict_and_a_number(recorded, profile):
     of = lambda value: stats.Interval(value, value - 1.0, value + 1.0, 10, "mean, t")
     for said in (str, repr):
         assert said(verdicts.judge("toy.C1", of(-3.0), profile=profile, reason="it is short")) == (
             "C1  a sentence\n"
-            "     of record: holds  mean 2.00 [1.90, 2.10], n 50  a remark\n"
+            "     recorded verdict: holds  mean 2.00 [1.90, 2.10], n 50  a remark\n"
             f"     {profile} run: mean -3.00 [-4.00, -2.00], n 10, not a verdict; it is short"
         )
     # The verdict of a quick run is only in its file.
@@ -182,12 +182,12 @@ def test_a_run_at_other_sizes_prints_the_verdict_of_record_and_a_number(recorded
     verdicts.judge("toy.C2.a", of(9.0), profile=profile)
     assert str(verdicts.combine_parts("toy.C2", profile)) == (
         "C2  a sentence\n"
-        "     of record: fails  C2.a holds, C2.b fails\n"
+        "     recorded verdict: fails  C2.a holds, C2.b fails\n"
         f"     {profile} run: see its parts, not a verdict"
     )
     lines = str(verdicts.judge("toy.C7", 1.0, profile=profile)).splitlines()
     assert lines[1:] == [
-        "     of record: none, because no run of the paper profile has judged it",
+        "     recorded verdict: none, because no run of the paper profile has judged it",
         f"     {profile} run: 1, not a verdict",
     ]
     lines = str(verdicts.record_not_run("toy.C3", "no data", profile)).splitlines()
@@ -387,7 +387,7 @@ def test_too_few_trials_decide_nothing():
     found = stats.Interval(1.0, 0.9, 1.1, 99, "ratio")
     few = verdicts.judge("toy.C20", found, profile="paper", reason="T = 8")
     assert few.verdict == "inconclusive"
-    assert few.reason == "T = 8; decided by at least 100 trials"
+    assert few.reason == "T = 8; a verdict needs at least 100 trials"
     assert verdicts.judge("toy.C20", found._replace(n=100), profile="paper").verdict == "holds"
     # A statistic without a number of trials counts as having none.
     assert verdicts.judge("toy.C20", 1.0, profile="paper").verdict == "inconclusive"
