@@ -90,7 +90,7 @@ def commit(stem: str) -> None:
     path = notebook_path(stem)
     if apart := differences(stem, "quick", profile_values(stem, "quick")):
         raise ValueError(
-            f"{stem}: {apart}; `git add` the notebook to declare that, and run it again"
+            f"{stem}: {apart}; `git add` the notebook to declare these values, and run it again"
         )
     source = nbformat.reads(path.read_text(), as_version=4)
     new = canonical(source, nbformat.read(profile_results("quick") / path.name, as_version=4))

@@ -116,7 +116,7 @@ def test_a_custom_run_is_told_what_is_other(root, capsys):
     declared.resolve_profile("toy_1", names(**PAPER | {"horizon": 60, "sizes": [5]}))
     assert (
         capsys.readouterr().out
-        == f"Not the paper profile (horizon 60, declared 100; sizes [5], declared [1, 2]): figures and verdicts go to {root / 'figures/custom'}\n"
+        == f"Custom run, not the paper profile (horizon 60, declared 100; sizes [5], declared [1, 2]): figures and verdicts go to {root / 'figures/custom'}\n"
     )
 
 
@@ -232,7 +232,7 @@ def test_a_parameters_cell_that_is_edited_and_run_once_more_is_custom(root):
         cwd=str(root / "notebooks")
     )
     assert kept(root) == {"quick/toy/numbers.json": "quick", "custom/toy/numbers.json": "custom"}
-    assert "Not the quick profile (horizon 60, declared 30)" in again.outputs[0].text
+    assert "Custom run, not the quick profile (horizon 60, declared 30)" in again.outputs[0].text
 
 
 # ---- Marks of custom runs ----------------------------------------------------------------------------------

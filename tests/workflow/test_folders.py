@@ -247,7 +247,7 @@ def test_a_read_only_checkout_works_with_other_folders(bare, checkout, tmp_path,
         code, said = call("figures")
         if not named:
             assert code == 1 and "Read-only file system" in said
-            assert "PAPERLIB_RESULTS and PAPERLIB_FIGURES name others to write to" in said
+            assert "set PAPERLIB_RESULTS and PAPERLIB_FIGURES to folders that can be written" in said
             return
         assert code == 0 and f"Figures and verdicts are in {tmp_path / 'pictures/quick'}" in said
         assert json.loads((tmp_path / "mine/quick/toy_1.done").read_text())["products"]

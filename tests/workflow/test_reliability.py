@@ -249,7 +249,7 @@ def test_a_read_only_figures_folder(tmp_path):
             *work.run(),
             "toy_2",
             "Read-only file system",
-            f"figures to {work.figures}; make it writable, or name other folders",
+            f"figures to {work.figures}; make them writable, or set PAPERLIB_RESULTS",
         )
         stamps = work.chunks()
         assert kept.items() <= standing(work).items() and len(stamps) == 4
@@ -290,7 +290,7 @@ def test_two_runs_in_one_folder(undisturbed, tmp_path):
     status, text = work.run()
     assert (status, text) == (
         1,
-        f"Another run.py works in {work.home} (process {first.pid}: run.py figures); wait for it or end it.\n",
+        f"Another run.py is running in {work.home} (process {first.pid}: run.py figures); wait for it or stop it.\n",
     )
     text = first.communicate(timeout=200)[0]
     assert first.returncode == 0 and work.outcome() == original.outcome(), text

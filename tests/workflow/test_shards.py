@@ -240,7 +240,7 @@ def test_a_shard_on_a_full_disk_names_the_folder_of_figures(root):
     job("toy_1", "quick", "--shard", "1/1")
     last = (root / "results/quick/toy_1.shard1of1.log").read_text().strip().splitlines()[-1]
     assert (
-        f"results are written to {root / 'results'}, figures to {root / 'figures'}; make room there"
+        f"results are written to {root / 'results'}, figures to {root / 'figures'}; free some space there"
         in last
     )
 
@@ -404,7 +404,7 @@ def test_jobs_go_through_slurm(root, monkeypatch):
 def test_progress_is_read_from_the_log():
     start = "[Mon]\nlocalrule toy_1:\n    input: a, b\n    output: /some where/{}.done\n    jobid: {}\n    reason: new\n"
     log = "Building DAG\n"
-    assert run.progress(log, 2.7) == "3 s, looking at what changed"
+    assert run.progress(log, 2.7) == "3 s, checking for changes"
     log += (
         "Job stats:\njob  count\n---  ---\ntoy_1   1\ntotal    3\n\n"
         + start.format("toy_1.shard1of2", 4)

@@ -80,9 +80,9 @@ def test_a_cell_that_takes_too_long_is_stopped_and_named(root):
 def test_a_killed_kernel_is_said_to_be_so(root):
     write(root, "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "2")
     code, said = job()
-    assert code == 1 and "toy_1  failed, cell 3: the kernel died; most often it is killed" in said
+    assert code == 1 and "toy_1  failed, cell 3: the kernel died; most often the system has killed it" in said
     line = (root / "results/quick/toy_1.log").read_text().splitlines()[-1]
-    assert line.startswith("cell 3: the kernel died; most often it is killed because the memory")
+    assert line.startswith("cell 3: the kernel died; most often the system has killed it because the memory")
     assert not (root / "results/quick/toy_1.failed").exists()  # another attempt may succeed
 
 
@@ -96,7 +96,7 @@ def test_that_the_system_killed_it_for_memory_is_known_where_it_counts(root, mon
 
     monkeypatch.setattr("papermill.execute_notebook", die)
     with pytest.raises(
-        jobs.Stopped, match="a cell: the kernel was killed, for the memory was full"
+        jobs.Stopped, match="a cell: the kernel was killed because the memory was full"
     ):
         jobs.run_notebook("toy_1", {}, root, 10)
 

@@ -365,7 +365,7 @@ def test_a_notebook_is_run_again_when_what_it_wrote_is_gone_or_is_not_its_own(
     product = root / "figures/quick" / name
     product.unlink() if content is None else product.write_bytes(content)
     said = workflow.forget_incomplete("toy_1", "quick")
-    assert said == f"  toy_1  runs again: quick/{name} is not what it wrote"
+    assert said == f"  toy_1  runs again: quick/{name} differs from the notebook's last output"
     assert not finished.exists()
     assert workflow.forget_incomplete("toy_1", "quick") == ""  # the message appears once
 
@@ -497,7 +497,7 @@ def test_notebooks_that_jupyterlab_has_named_are_no_part_of_the_project(root, ca
     )
     assert (
         capsys.readouterr().out
-        == "Not run, because their names are not like glbomd_1_logistic: Untitled, Untitled_1, toy, toy_1-Copy1\n"
+        == "Not run, because their names do not have the form glbomd_1_logistic: Untitled, Untitled_1, toy, toy_1-Copy1\n"
     )
     with pytest.raises(SystemExit, match="no such paper or notebook"):
         run.chosen(["toy_1-Copy1"])
@@ -626,7 +626,7 @@ def test_the_environment_is_made_when_missing_stale_or_half_made(root, monkeypat
 
 def test_a_typo_in_profiles_is_one_clear_line(root):
     write(root, "toy_1", "", "[toy_1]\nshards = \n")
-    with pytest.raises(SystemExit, match=r"profiles.toml is no TOML: .*line 2"):
+    with pytest.raises(SystemExit, match=r"profiles.toml is not valid TOML: .*line 2"):
         run.figures("python", run.parse(["figures"]))
 
 
@@ -637,7 +637,7 @@ def test_a_failed_installation_is_reported_and_leaves_no_stamp(root, monkeypatch
     monkeypatch.delenv("PAPERLIB_PYTHON", raising=False)
     run.LOCK.write_text("")
     with pytest.raises(
-        SystemExit, match="Making .venv failed at `-m venv`; the whole output is in .*setup.log"
+        SystemExit, match="Creating .venv failed at `-m venv`; the whole output is in .*setup.log"
     ):
         run.environment()
     assert not (root / ".venv/.ready").exists()
@@ -694,7 +694,7 @@ def test_what_was_to_run_and_was_not_reached_is_no_result(root, capsys):
         "toy_1         1.0  -  (unchanged)" in lines and "toy_2           -  no new result" in lines
     )
     assert (
-        "toy_2 has no result: it was not reached, since what it comes after failed or the call was stopped; what stands is of an earlier call"
+        "toy_2 has no result: it was not reached, because a notebook before it failed or the call was stopped; its stored result is from an earlier call"
         in lines
     )
     os.utime(log, (0, 0))  # the log of another call
@@ -725,7 +725,7 @@ def test_pages_are_written_after_a_call_of_the_paper_profile_alone(
 @pytest.mark.parametrize(
     "number, error, message",
     [
-        (errno.EWOULDBLOCK, SystemExit, "Another run.py works in"),
+        (errno.EWOULDBLOCK, SystemExit, "Another run.py is running in"),
         (errno.ENOLCK, OSError, "No locks"),
     ],
 )
@@ -767,7 +767,7 @@ def test_figures_runs_what_changed_and_reports_what_failed(root):
     time.sleep(0.5)
     second = call("clean")
     assert (
-        second.communicate()[0].startswith(f"Another run.py works in {root}")
+        second.communicate()[0].startswith(f"Another run.py is running in {root}")
         and second.returncode == 1
     )
     text = first.communicate(timeout=200)[0]
@@ -795,7 +795,7 @@ def test_what_comes_after_a_failure_is_not_reached_and_not_committed(root):
     write(root, "toy_1", "raise OSError('never')")
     process = call("figures", "--commit-notebooks")
     text = process.communicate(timeout=200)[0]
-    assert process.returncode == 1 and "toy_2 has no result: it was not reached, since" in text, (
+    assert process.returncode == 1 and "toy_2 has no result: it was not reached, because" in text, (
         text
     )
     assert not nbformat.read(root / "notebooks/toy_2.ipynb", as_version=4).cells[1].outputs
@@ -850,11 +850,11 @@ class Terminal:
 
 
 OPENINGS = {
-    "figures": "Looking at data sets and notebooks",
+    "figures": "Checking data sets and notebooks",
     "test": "Starting pytest",
     "lab": "Starting JupyterLab",
-    "docs": "Making pages",
-    "data": "Looking at data sets",
+    "docs": "Building the pages",
+    "data": "Checking data sets",
     "bench": "Starting the benchmark",
 }
 
@@ -889,7 +889,7 @@ def test_it_speaks_at_once_where_the_environment_is_made(root, tmp_path):
     (root / "requirements.lock").write_text("")
     call = Terminal("test", PAPERLIB_PYTHON="")
     said, seconds = call.until(b"\n", 30)
-    assert said.startswith("Making .venv from requirements.lock") and seconds < 2
+    assert said.startswith("Creating .venv from requirements.lock") and seconds < 2
     assert call.stop() == 130 and not (root / ".venv/.ready").exists()
 
 
