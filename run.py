@@ -46,9 +46,7 @@ CODE = Path(__file__).resolve().parent
 ROOT = Path(os.environ.get("PAPERLIB_ROOT") or CODE).resolve()
 VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
-READ_ONLY = (
-    " If a folder is read-only, set PAPERLIB_RESULTS and PAPERLIB_FIGURES to folders that can be written."
-)
+READ_ONLY = " If a folder is read-only, set PAPERLIB_RESULTS and PAPERLIB_FIGURES to folders that can be written."
 GRACE = 20  # seconds that a command has to end after SIGTERM
 CTRL_C = 5  # seconds before SIGTERM, for a command that has received the same Ctrl-C
 OPENING = {  # printed immediately, because the first output of the command may take long
@@ -136,7 +134,9 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="run only tests that import a Python file you changed since the last commit; no notebooks",
     )
-    commands.add_parser("lab", help="open JupyterLab at the tour; further arguments are passed to JupyterLab")
+    commands.add_parser(
+        "lab", help="open JupyterLab at the tour; further arguments are passed to JupyterLab"
+    )
     docs = commands.add_parser(
         "docs", help="build the site in site/: figures, claims, guides, reference"
     )
@@ -153,7 +153,9 @@ def parser() -> argparse.ArgumentParser:
         help="measure run time and memory of every learner on this machine; write bench/ and figures/bench/",
     )
     bench.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-    bench.add_argument("--quick", action="store_true", help="measure few and small sizes, in under a minute")
+    bench.add_argument(
+        "--quick", action="store_true", help="measure few and small sizes, in under a minute"
+    )
     bench.add_argument(
         "--only",
         metavar="NAME",
@@ -367,7 +369,9 @@ def chosen(only: list[str] | None) -> list[str]:
     there = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
     stems = [stem for stem in there if re.fullmatch(STEM, stem)]
     if others := [stem for stem in there if stem not in stems]:
-        print(f"Not run, because their names do not have the form glbomd_1_logistic: {', '.join(others)}")
+        print(
+            f"Not run, because their names do not have the form glbomd_1_logistic: {', '.join(others)}"
+        )
     papers = sorted({stem.split("_")[0] for stem in stems if not stem[0].isdigit()})
     wanted = []
     for name in only or []:

@@ -304,7 +304,8 @@ def test_the_checker_flags_a_large_file():
 
 # A printed claim consists of id, sentence, recorded verdict and the number of the quick run.
 PRINTED = re.compile(
-    r"^([CN][\w.]+)  .+\n     (?:recorded verdict|of record): (.+)\n     quick run: .+$", re.MULTILINE
+    r"^([CN][\w.]+)  .+\n     (?:recorded verdict|of record): (.+)\n     quick run: .+$",
+    re.MULTILINE,
 )
 QUICK = re.compile(r"(?:holds|fails|inconclusive) \((?:quick|custom)\)")
 

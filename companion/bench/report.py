@@ -284,7 +284,9 @@ def caption(report: dict[str, Any], learners: dict[str, dict], where: str) -> st
     )
     if shortened:
         text += f" A line ends early, and a learner has fewer trials in (f), if playing the rounds before a point takes longer than {speed.PATIENCE:g} s."
-    return text + " *: the learner computes on the host, with one trial in (b) to (e)." * _on_host(learners)
+    return text + " *: the learner computes on the host, with one trial in (b) to (e)." * _on_host(
+        learners
+    )
 
 
 def _on_host(learners: dict[str, dict]) -> bool:
@@ -322,7 +324,10 @@ def main(argv: list[str] | None = None) -> int:
         except ValueError as error:
             profile, path = "quick", profile_results("quick") / "bench" / path.name
             kept = report = report | {"profile": profile}
-            print(f"Not merged with the earlier measurements of other papers: {error}", file=sys.stderr)
+            print(
+                f"Not merged with the earlier measurements of other papers: {error}",
+                file=sys.stderr,
+            )
     write(kept, path)
     print(f"Numbers: {path}")
     for paper in report["papers"]:

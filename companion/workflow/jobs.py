@@ -114,7 +114,9 @@ def run_notebook(
             text = f"took longer than {seconds} s; `timeout` in the notebook's section of profiles.toml allows more"
             raise Stopped(f"{last_cell(copy)}: {text}", again=False) from None
         except DeadKernelError:
-            text = "the kernel died; most often the system has killed it because the memory was full"
+            text = (
+                "the kernel died; most often the system has killed it because the memory was full"
+            )
             if killed_for_memory() > before:
                 text = "the kernel was killed because the memory was full"
             text += ": provide more memory, or run fewer jobs at a time (--jobs)"
