@@ -30,8 +30,8 @@ STYLES = {
 COVER = Cover(
     "regret_against_T",
     "abrupt5",
-    "four changes, unknown drift",
+    "four abrupt changes",
     ("MASTER", "MASTERw", "MALG", "BoB", "Algorithm 2"),
-    xlabel="rounds T of a run",
+    xlabel="horizon T",
     log=True,
 )

@@ -242,7 +242,7 @@ class Page:
         return [(f.label, f"#{f.anchor}") for f in self.figures.values() if shows(f)]
 
     def named(self, claim: dict) -> list[dict]:
-        """Return the statements that a claim's source names, for example "ours, after Theorem 4.1"."""
+        """Return the statements that a claim's source names, for example Theorem 4.1 for "ours, after Theorem 4.1"."""
         names = lambda name: re.search(rf"{re.escape(name)}(?![\w.]*\d)", claim["source"])
         return [s for s in self.found["statements"] if names(s["name"].split(",")[0])]
 

@@ -21,7 +21,7 @@ STYLES = {
 COVER = Cover(
     "figure_1a",
     "c=0.1",
-    "one loss a round",
+    "quadratic losses",
     ("PF", "PF, sham", "FKM", "Unregularized"),
     ylabel="average loss",
 )

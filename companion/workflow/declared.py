@@ -2,8 +2,8 @@
 
 A notebook's parameters cell is the quick profile; ``notebooks/profiles.toml`` lists the values that another profile
 changes. For both, the version in git counts, staged or committed, because JupyterLab saves an edited cell without being
-asked. Files that git does not know count as they are on disk. A run with other parameters is a custom run, whoever
-started it. Its figures and verdicts go to ``figures/custom/``.
+asked. Files that git does not know count as they are on disk. A run with other parameters is a custom run, even if
+the workflow started it. Its figures and verdicts go to ``figures/custom/``.
 """
 
 import ast
