@@ -406,7 +406,7 @@ def test_the_solution_does_not_depend_on_earlier_calls(highspy, monkeypatch):
     """Results are bitwise equal and are vertices of the box, also if a whole face is optimal and if costs are tiny."""
     if highspy:
         pytest.importorskip(
-            "highspy", reason="without it linear programs are scipy's, which start anew"
+            "highspy", reason="without it, scipy solves the linear programs, without warm starts"
         )
     else:
         monkeypatch.setitem(sys.modules, "highspy", None)
