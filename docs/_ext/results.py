@@ -29,7 +29,7 @@ class Chips(SphinxTransform):
             heads = [
                 entry.astext() for entry in next(table.findall(nodes.row)).findall(nodes.entry)
             ]
-            if heads[0] in ("claim", "id", "statement", "you have"):
+            if heads[0] in ("claim", "id", "statement", "your problem"):
                 table["classes"] += ["stacked", *(["filtered"] if "origin" in heads else [])]
 
 
