@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set up the environment and run the notebooks, tests and pages: creates .venv from requirements.lock and works in it.
+"""Run the notebooks, tests, pages and benchmarks in an environment that this script creates (.venv, from requirements.lock).
 
     python3 run.py figures [--profile quick|paper] [--only NAME] [--jobs N] [--device auto|cpu|cuda]
                    [--cluster PROFILE] [--commit-notebooks]
@@ -11,7 +11,7 @@
     python3 run.py clean [--all]
 
 Needs Linux or macOS and Python 3.11 or later, and no other software. If ``PAPERLIB_PYTHON`` names an
-interpreter, run.py uses the environment of that interpreter as it is, instead of .venv.
+interpreter, run.py uses the environment of that interpreter unchanged, instead of .venv.
 """
 
 import sys
@@ -48,17 +48,15 @@ CODE = Path(__file__).resolve().parent
 ROOT = Path(os.environ.get("PAPERLIB_ROOT") or CODE).resolve()
 VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
-READ_ONLY = (
-    " For a folder that is read-only PAPERLIB_RESULTS and PAPERLIB_FIGURES name others to write to."
-)
+READ_ONLY = " If a folder is read-only, set PAPERLIB_RESULTS and PAPERLIB_FIGURES to folders that can be written."
 GRACE = 20  # seconds that a command has to end after SIGTERM
 CTRL_C = 5  # seconds before SIGTERM, for a command that has received the same Ctrl-C
-OPENING = {  # printed at once, because the command may take long to print its first line
-    "figures": "Looking at data sets and notebooks ...",
+OPENING = {  # printed immediately, because the first output of the command may take long
+    "figures": "Checking data sets and notebooks ...",
     "test": "Starting pytest ...",
     "lab": "Starting JupyterLab ...",
-    "docs": "Making pages ...",
-    "data": "Looking at data sets ...",
+    "docs": "Building the pages ...",
+    "data": "Checking data sets ...",
     "bench": "Starting the benchmark ...",
     "clean": "Removing results, quick figures and caches ...",
 }
@@ -96,7 +94,7 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     figures = commands.add_parser(
-        "figures", help="run the notebooks that changed, write figures and verdicts"
+        "figures", help="run the notebooks whose inputs changed; write figures and verdicts"
     )
     figures.add_argument(
         "--profile",
@@ -114,7 +112,7 @@ def parser() -> argparse.ArgumentParser:
         "--jobs",
         metavar="N",
         type=int,
-        help="notebooks or shards at a time (default: one per core; with --cluster what its profile says)",
+        help="number of notebooks or shards at a time (default: one per core; with --cluster, the number in its profile)",
     )
     figures.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     figures.add_argument(
@@ -125,47 +123,51 @@ def parser() -> argparse.ArgumentParser:
     figures.add_argument(
         "--cluster",
         metavar="PROFILE",
-        help="a Snakemake workflow profile, such as profiles/slurm: jobs go to its scheduler",
+        help="submit jobs to the scheduler of a Snakemake workflow profile, for example profiles/slurm",
     )
     test = commands.add_parser(
         "test",
-        help="the fast tests and two notebooks; further arguments go to pytest",
+        help="run the fast tests and two notebooks; further arguments are passed to pytest",
         allow_abbrev=False,
     )
-    test.add_argument("--slow", action="store_true", help="all tests and notebooks")
+    test.add_argument("--slow", action="store_true", help="run all tests and notebooks")
     test.add_argument(
         "--changed",
         action="store_true",
-        help="the tests that import a Python file which differs from the last commit; no notebooks",
+        help="run only tests that import a Python file you changed since the last commit; no notebooks",
     )
-    commands.add_parser("lab", help="JupyterLab, open at the tour; further arguments go to it")
+    commands.add_parser(
+        "lab", help="open JupyterLab at the tour; further arguments are passed to JupyterLab"
+    )
     docs = commands.add_parser(
-        "docs", help="the site, to site/: figures, claims, guides, reference"
+        "docs", help="build the site in site/: figures, claims, guides, reference"
     )
     docs.add_argument(
         "--profile",
         choices=("quick", "paper", "custom"),
         default="paper",
-        help="whose figures and verdicts; quick: of the last call of figures, to site-quick/",
+        help="profile of the figures and verdicts; quick: those of the last call of figures, to site-quick/",
     )
-    data = commands.add_parser("data", help="fetch and check data sets")
+    data = commands.add_parser("data", help="download and check data sets")
     data.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: all)")
     bench = commands.add_parser(
         "bench",
-        help="time and memory of every learner on this machine, to bench/ and figures/bench/",
+        help="measure run time and memory of every learner on this machine; write bench/ and figures/bench/",
     )
     bench.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-    bench.add_argument("--quick", action="store_true", help="few and small points, under a minute")
+    bench.add_argument(
+        "--quick", action="store_true", help="measure few and small sizes, in under a minute"
+    )
     bench.add_argument(
         "--only",
         metavar="NAME",
-        help="a paper (glbomd), which is renewed among the others, or a learner (GLB-OMD)",
+        help="measure only one paper (glbomd) and keep the other papers' numbers, or only one learner (GLB-OMD)",
     )
     clean = commands.add_parser(
         "clean",
         help="remove results, quick figures and caches; figures of the paper profile and of custom runs stay",
     )
-    clean.add_argument("--all", action="store_true", help="the environment too")
+    clean.add_argument("--all", action="store_true", help="also remove the environment")
     top.commands = commands.choices
     return top
 
@@ -324,7 +326,7 @@ def made(venv: Path) -> bool:
 def make_environment(python: Path) -> None:
     """Create a new .venv with exactly the packages of the lock."""
     print(
-        "Making .venv from requirements.lock; this is done once and takes a few minutes.",
+        "Creating .venv from requirements.lock; this happens once and takes a few minutes.",
         flush=True,
     )
     venv = python.parents[1]
@@ -369,7 +371,9 @@ def chosen(only: list[str] | None) -> list[str]:
     there = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
     stems = [stem for stem in there if re.fullmatch(STEM, stem)]
     if others := [stem for stem in there if stem not in stems]:
-        print(f"Not run, because their names are not like glbomd_1_logistic: {', '.join(others)}")
+        print(
+            f"Not run, because their names do not have the form glbomd_1_logistic: {', '.join(others)}"
+        )
     papers = sorted({stem.split("_")[0] for stem in stems if not stem[0].isdigit()})
     wanted = []
     for name in only or []:
@@ -407,9 +411,9 @@ def figures(python: str, options: argparse.Namespace) -> int:
     names = sorted({name for stem in stems for name in known.get(stem, {}).get("datasets", [])})
     if names and call([python, "-m", "companion.datasets", *names], cwd=ROOT):
         print(
-            "Some data cannot be used: notebooks run without missing files and report it; damaged files raise an error."
+            "Some data sets cannot be used: notebooks run without missing files and report them; damaged files raise an error."
             if options.profile == "quick"
-            else "Some data cannot be used: the notebooks that need them will fail."
+            else "Some data sets cannot be used: the notebooks that need them will fail."
         )
     shared = options.profile == "paper" and any("shards" in known.get(stem, {}) for stem in stems)
     jobs = options.jobs or (cores() if shared else min(cores(), len(stems)))
@@ -488,11 +492,11 @@ def figures(python: str, options: argparse.Namespace) -> int:
     if options.profile == "paper" and not os.environ.get("PAPERLIB_FIGURES"):
         page = call([python, "-m", "companion.pages.site", "write"], cwd=ROOT)
     for place in sorted({at[stem] for stem in stems if stem not in failed}):
-        print(f"python3 run.py docs --profile {place} makes pages of them")
+        print(f"To build pages with them: python3 run.py docs --profile {place}")
     if code and not any((folder(at[stem]) / f"{stem}.log").exists() for stem in failed):
         print("".join(log.read_text(errors="replace").splitlines(keepends=True)[-8:]))
     if code:
-        print(f"Snakemake ended with exit status {code}; what it did and why is in {log}")
+        print(f"Snakemake ended with exit status {code}; its log is {log}")
     return 1 if code or failed or page else 0
 
 
@@ -522,7 +526,7 @@ def progress(log: str, seconds: float, far: Callable[[str], str] = lambda path: 
             done += event["done"] is not None
     total = re.search(r"^total +(\d+)$", log, re.MULTILINE)
     line = f"{seconds:.0f} s, " + (
-        f"{done} of {total[1]} done" if total else "looking at what changed"
+        f"{done} of {total[1]} done" if total else "checking for changes"
     )
     if not running:
         return line
@@ -627,8 +631,8 @@ def print_failure(stem: str, where: Path, begun: float) -> None:
     reason = (log.read_text(errors="replace").strip().splitlines() or [""])[-1] if ran else ""
     missed = "it was not reached"
     if (where / f"{stem}.done").exists():
-        missed += ", since what it comes after failed or the call was stopped; what stands is of an earlier call"
-    stopped = "it was stopped, or killed (as the system does when the memory is full), or its log could not be written"
+        missed += ", because a notebook before it failed or the call was stopped; its stored result is from an earlier call"
+    stopped = "it was stopped or killed (for example because the memory was full), or its log could not be written"
     print(f"\n{stem} has no result: {reason or stopped if ran else missed}")
     if ran:
         print(f"  log {log}" + (f"\n  executed copy {copy}" if copy else ""))

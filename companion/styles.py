@@ -30,7 +30,7 @@ class Style(NamedTuple):
 # Rules that do not learn, or only greedily; they are thin gray lines in every figure.
 REFERENCES = {
     "uniform": Style("gray", linestyle=":", label="uniform play", zorder=1),
-    "longest": Style("gray", linestyle="-.", label="longest arm", zorder=1),
+    "longest": Style("gray", linestyle="-.", label="largest-norm arm", zorder=1),
     "greedy": Style("gray", linestyle="--", zorder=1),
 }
 

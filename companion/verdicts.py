@@ -1,6 +1,6 @@
 """The claims, errata and statements of the papers, and the verdicts on the claims.
 
-A ``Claim`` is a sentence about results, by a paper or by us. It is declared in ``<paper>/claims.py`` (a list
+A ``Claim`` is a sentence about results, stated by a paper or added by us. It is declared in ``<paper>/claims.py`` (a list
 ``CLAIMS``) and judged in a notebook. The docstring of that file states what was known when the claim was declared, and
 lists later changes. An ``Erratum`` is a remark on a paper's text, declared in ``<paper>/errata.py``. Statements are
 theorems and lemmas, see ``paperlib.checks``. Importing this module imports no paper.
@@ -88,7 +88,7 @@ class Claim:
 
 
 class Finding(NamedTuple):
-    """Sentence of ours about the results of a paper's claims.
+    """Our sentence about the results of a paper's claims.
 
     An entry of ``FINDINGS`` is a finding, or a tuple of alternatives. The pages show the first alternative that agrees with
     the verdicts.
@@ -151,13 +151,13 @@ class Verdict:
     def __str__(self) -> str:
         if self.profile == "paper":
             return self.line
-        lines = f"of record: {record_text(self.id)}", f"{self.profile} run: {self.seen()}"
+        lines = f"recorded verdict: {record_text(self.id)}", f"{self.profile} run: {self.seen()}"
         return "\n     ".join([f"{short_id(self.id)}  {find_claim(self.id).sentence}", *lines])
 
     __repr__ = __str__
 
     def seen(self) -> str:
-        """Return the result of a run that decides nothing, because its sizes are not those of the paper profile."""
+        """Return the result of a run that decides no claim, because its sizes are not those of the paper profile."""
         if self.verdict == "not run":
             return "not run" + f", {self.reason}" * bool(self.reason)
         if self.statistic is None:  # its reason would be verdicts on its parts
@@ -327,7 +327,7 @@ def _open_if_few(c: Claim, judged: Verdict) -> Verdict:
     """Return the verdict, changed to inconclusive if its number comes from fewer trials than the claim requires."""
     if judged.statistic is None or (judged.n or 0) >= c.trials:
         return judged
-    why = f"decided by at least {c.trials} trials"
+    why = f"a verdict needs at least {c.trials} trials"
     reasons = (judged.reason, "" if why in judged.reason else why)
     return replace(judged, verdict="inconclusive", reason="; ".join(filter(None, reasons)))
 

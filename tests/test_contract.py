@@ -163,7 +163,7 @@ def test_shapes_dtypes_device(name, device, count):
 
 @every_learner
 @pytest.mark.parametrize("device", DEVICES)
-def test_pure(name, device):
+def test_learners_and_problems_are_pure(name, device):
     run = Steps(CASES[name], device=device).step(part(CASES[name], 5))
     draw, context = run.streams.at(run.t), run.context()
     before, arms = copy(run.state), copy(context)
@@ -238,7 +238,7 @@ def test_a_restart_gives_fresh_rows_for_all_trials(name, device):
 
 @pytest.mark.skipif("cuda" not in DEVICES, reason="no GPU here")
 @every_learner
-def test_a_gpu_learns_what_the_cpu_learns(name):
+def test_a_gpu_has_the_same_state_as_the_cpu(name):
     """The CPU and the GPU have the same random draws (see ``core.streams``).
 
     Few rounds are compared, because a tie may be broken differently.
@@ -250,7 +250,7 @@ def test_a_gpu_learns_what_the_cpu_learns(name):
 
 
 @every_learner
-def test_shortcuts_change_nothing(name):
+def test_shortcuts_do_not_change_results(name):
     case = CASES[name]
     on = Steps(case).step(case.rounds)
     with shortcuts(False):
@@ -357,7 +357,7 @@ def test_non_finite_feedback_is_refused(name):
 
 
 @every_learner
-def test_a_learner_is_saved_and_goes_on_where_it_was(name, tmp_path):
+def test_a_saved_learner_continues_after_loading(name, tmp_path):
     case = CASES[name]
     run = Steps(case, trials=[0])
     arms = lambda t: tree_map(lambda x: x[0], run.problem.context(run.instance, t))
@@ -468,7 +468,7 @@ class Shuffled:
 
 
 @pytest.mark.parametrize("name", ON_ARMS)
-def test_who_counts_by_index_says_so_and_is_kept_from_other_arms(name):
+def test_learners_that_count_by_index_have_the_tag_fixed_arms(name):
     case = ON_ARMS[name]
     counts, arms = counts_by_index(case), Steps(case, trials=[0]).context()[0]
     assert tags_of(case.learner).fixed_arms == counts
@@ -489,7 +489,7 @@ def test_who_counts_by_index_says_so_and_is_kept_from_other_arms(name):
         play(case.learner, Shuffled(case.problem), 2, case.trials)
 
 
-def test_a_learner_that_forgets_to_say_so_is_found():
+def test_a_missing_tag_fixed_arms_is_detected():
     assert counts_by_index(ContractCase(Index(), Coins())) and not tags_of(Index()).fixed_arms
 
 

@@ -176,7 +176,7 @@ def on_a_device(learner, problem):
 
 
 @pytest.mark.parametrize("name", LIMITS)
-def test_a_round_takes_no_more_dispatches_than_it_did(name):
+def test_a_round_does_not_exceed_its_dispatch_limit(name):
     paper, case = name.split(".")
     case = paper_module(paper, "cases").CASES[case]
     cost, most = dispatches(case.learner, case.problem), LIMITS[name]
@@ -184,7 +184,7 @@ def test_a_round_takes_no_more_dispatches_than_it_did(name):
 
 
 @pytest.mark.parametrize("name", DEVICE_LIMITS)
-def test_a_round_on_a_device_takes_no_more_than_it_did(name):
+def test_a_round_on_a_device_does_not_exceed_its_limits(name):
     paper, case = name.split(".")
     case = paper_module(paper, "cases").CASES[case]
     cost = on_a_device(case.learner, case.problem)
@@ -213,7 +213,7 @@ def test_synchronizations_are_counted(look):
     assert count.synchronizations >= 1
 
 
-def test_a_masked_branch_is_looked_at_once():
+def test_a_masked_branch_synchronizes_once():
     mask = torch.zeros(3, dtype=torch.bool)
     for on in (True, False):
         with shortcuts(on), Count() as count:

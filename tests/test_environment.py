@@ -103,7 +103,7 @@ def test_imports_of_the_package_are_declared():
     assert outside <= {canonicalize_name(Requirement(r).name) for r in DIRECT}
 
 
-def test_what_botorch_leaves_beside_itself_hides_no_package():
+def test_the_files_of_botorch_hide_no_package():
     """The wheel of BoTorch also contains folders "build", "scripts" and "sphinx". They must not shadow the packages of these names."""
     files = [file.parts for file in importlib.metadata.files("botorch")]
     beside = {parts[0] for parts in files} - {"botorch", "botorch_community"}
@@ -191,7 +191,7 @@ print(names, "companion" in sys.modules, (site / "companion").exists())"""
     assert installed(code) == [f"{papers()} False False"]
 
 
-def test_an_installed_package_says_what_it_is(installed):
+def test_an_installed_package_describes_itself(installed):
     code = "from importlib.metadata import metadata; m = metadata('paperlib'); print(m['License-Expression']); print(m['Author']); print('\\n'.join(m.get_all('Classifier')))"
     license, author, *classifiers = installed(code)
     assert (license, author) == (PROJECT["license"], PROJECT["authors"][0]["name"])
@@ -258,7 +258,7 @@ STEPS = [
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
-def test_a_workflow_may_little_and_ends(name):
+def test_a_workflow_has_few_permissions_and_a_time_limit(name):
     workflow = WORKFLOWS[name]
     assert {"push", "pull_request"} == set(workflow[True])  # "on", which YAML reads as a Boolean
     assert workflow["permissions"] == {"contents": "read"} and "concurrency" in workflow
@@ -295,7 +295,7 @@ def test_the_workflow_publishes_what_docs_writes(monkeypatch):
     assert written == [ROOT / path]
 
 
-def test_an_old_python_is_told_which_one_is_needed():
+def test_an_old_python_gets_an_error_with_the_required_version():
     source = (ROOT / "run.py").read_text()
     ast.parse(source, feature_version=(3, 8))
     for version in ((3, 8, 18), (3, 10, 13)):

@@ -20,20 +20,20 @@ def soon(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", PARTS)
-def test_500_random_calls_work_or_name_what_is_wrong(seed):
+def test_500_random_calls_work_or_raise_a_clear_error(seed):
     """10,000 calls in total."""
     assert calls(500, seed) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", PARTS)
-def test_2000_random_calls_work_or_name_what_is_wrong(seed):
+def test_2000_random_calls_work_or_raise_a_clear_error(seed):
     """40,000 calls in total."""
     assert calls(2000, 1000 + seed) == []
 
 
 @pytest.mark.slow
-def test_what_works_is_given_at_first():
+def test_default_arguments_of_all_subjects_work():
     for subject in fuzz.subjects():
         assert call(subject, {}) is None, subject
 
@@ -65,6 +65,6 @@ def raises(error):
         (raises(ValueError("x must be a number, got nan")), math.nan, None),
     ],
 )
-def test_a_call_that_goes_wrong_is_seen(make, value, said):
+def test_a_failing_call_is_detected(make, value, said):
     found = call(Subject(make, {"x": 1.0}, lambda made: finite(made, "x")), {"x": value})
     assert found is None if said is None else said in found

@@ -141,7 +141,7 @@ def allowed(here, there):
     return package == "companion" or ORDER[name] < ORDER[room]
 
 
-def test_the_companion_imports_the_library_and_inside_a_paper_the_order_is_kept():
+def test_the_companion_imports_the_library_and_papers_follow_the_import_order():
     wrong = {
         f"{file} <- {'.'.join(there)}"
         for file, there in arrows()
@@ -150,7 +150,7 @@ def test_the_companion_imports_the_library_and_inside_a_paper_the_order_is_kept(
     assert not wrong, "\n" + "\n".join(sorted(wrong))
 
 
-def test_rooms_import_in_no_circle():
+def test_imports_have_no_cycle():
     graph = {}
     for file, there in arrows():
         here, to = place(parts_of(file)), place(there)
@@ -190,7 +190,7 @@ def test_probes_are_keyed_by_what_computes_them(paper):
             assert all(computes(found) for found in source_files(name)), name
 
 
-def test_what_computes_results_reads_no_words_about_itself():
+def test_code_that_computes_results_reads_no_docstrings():
     """Docstrings are not part of keys."""
     for file in FILES:
         if computes(file) and parts_of(file)[0] == "paperlib":
@@ -201,14 +201,14 @@ def test_what_computes_results_reads_no_words_about_itself():
 # ---- packages that export names ---------------------------------------------------------------------------
 
 
-def test_faces_alone_have_names():
+def test_other_package_inits_are_empty():
     for file in FILES:
         package = ".".join(parts_of(file)[:-1])
         if file.name == "__init__.py" and package not in FACES:
             assert not file.read_text().strip(), file
 
 
-def test_a_face_does_nothing_but_hand_names_on():
+def test_a_package_init_only_reexports_names():
     """The workflow resolves a name to the module that defines it, and ignores the package's ``__init__.py``."""
     plain = (ast.Import, ast.ImportFrom, ast.Assign, ast.FunctionDef)
     for file in FILES:
@@ -237,7 +237,7 @@ def test_code_of_the_package_imports_from_files():
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-def test_no_file_is_called_like_a_name_that_its_face_hands_on():
+def test_no_file_has_the_name_of_a_reexported_object():
     """Otherwise ``companion.store.run`` would be the module or the function, depending on earlier imports."""
     for file in FILES:
         if file.name == "__init__.py":
@@ -271,7 +271,7 @@ def test_names_of_configurations_are_unique(paper):
     assert not [name for name, times in count.items() if times > 1]
 
 
-def test_the_workflow_does_without_torch():
+def test_the_workflow_does_not_import_torch():
     """Snakemake calls it often, so that it must start quickly."""
     code = "import sys; sys.modules['torch'] = None; import companion.workflow.plan"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=TOPS["companion"].parent)

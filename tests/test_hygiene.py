@@ -82,14 +82,14 @@ def test_no_machine_and_no_registry_is_named():
 @pytest.mark.parametrize(
     "text", ["see /" + "root/x", "/" + "home/me/x", "https://py" + "pi.org/simple"]
 )
-def test_the_search_can_find(text, tmp_path):
+def test_the_search_finds_planted_paths(text, tmp_path):
     path = tmp_path / "file.txt"
     path.write_text(text)
     assert len(faults(path)) == 1
 
 
 @pytest.mark.parametrize("checkout", [False, True])
-def test_what_runs_leave_is_not_searched(tmp_path, checkout):
+def test_files_left_by_runs_are_not_searched(tmp_path, checkout):
     if checkout:
         if shutil.which("git") is None:
             pytest.skip("there is no git")

@@ -242,7 +242,7 @@ def test_it_opens_in_the_tour_without_news_and_links_open_pages(project, tmp_pat
 
 
 @pytest.mark.parametrize("given", [None, "elsewhere"])
-def test_what_a_user_has_set_comes_before_the_settings_of_the_project(given, monkeypatch):
+def test_user_settings_override_project_settings(given, monkeypatch):
     monkeypatch.setenv("JUPYTER_CONFIG_DIR", "own")
     monkeypatch.delenv("JUPYTER_CONFIG_PATH", raising=False)
     if given:

@@ -60,7 +60,7 @@ def test_every_number_moves_by_one_unit_and_whole_numbers_stay():
     subprocess.run([sys.executable, "-c", CHECK], check=True, cwd=ROOT, env=os.environ | settings)
 
 
-def test_what_differs_is_found_by_its_path():
+def test_differences_are_found_by_path():
     curve = np.linspace(1, 2, 5).tolist()
     plain = {"a": {"mean": curve, "last": 1.0}, "b": [{"low": 1.0}, {"low": 2.0}], "c": "text"}
     assert differing(plain, plain) == []
@@ -73,7 +73,7 @@ def test_what_differs_is_found_by_its_path():
     assert differing(plain, rounded) == []
 
 
-def test_a_call_for_some_notebooks_or_variations_keeps_what_others_found(tmp_path, monkeypatch):
+def test_a_partial_call_keeps_earlier_findings(tmp_path, monkeypatch):
     declared = tmp_path / "processor.json"
     declared.write_text('{"a/one": {"quick": ["old"]}, "b/two": {"quick": ["stays"], "paper": []}}')
     numbers = {"a/one": {"new": 1.0, "old": 2.0}}

@@ -73,7 +73,7 @@ def off(found, exact):
 
 @runs
 @pytest.mark.parametrize("link", [Bernoulli(), Poisson()], ids=["logistic", "Poisson"])
-def test_glbomd_keeps_its_hessian_and_inverse(link, rounds):
+def test_glbomd_maintains_its_hessian_and_inverse(link, rounds):
     """The confidence radius is scaled by 0.05. The learner then concentrates on few arms, so that H is as ill-conditioned as possible."""
     learner = GLBOMD(link, 2.0, ridge="dim", scale=0.05)
     memory, exact, worst = Memory(rounds), np.eye(5, dtype=np.longdouble) * 5, 0.0
@@ -91,7 +91,7 @@ def test_glbomd_keeps_its_hessian_and_inverse(link, rounds):
 
 
 @runs
-def test_lazybkb_keeps_its_posterior(rounds):
+def test_lazybkb_maintains_its_posterior(rounds):
     """The posterior is updated by rank one for 256 rounds at a time.
 
     It is compared with a fit to the counters, and the counters are compared with the rounds.
@@ -121,7 +121,7 @@ def test_lazybkb_keeps_its_posterior(rounds):
 
 
 @runs
-def test_pfbco_with_doubling_keeps_its_sums(rounds):
+def test_pfbco_with_doubling_maintains_its_sums(rounds):
     """A is eta times the sum of the epoch's gradient estimates; ``heard`` contains mean and standard deviation of all losses."""
     learner = Doubling(PFBCO(0.5))
     memory, worst, n = Memory(rounds), 0.0, 3

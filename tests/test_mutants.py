@@ -24,5 +24,5 @@ def test_an_entry_changes_one_place_and_names_tests_that_exist(mutant):
         assert not name or re.search(rf"^def {function}\(", text, re.MULTILINE), name
 
 
-def test_each_entry_has_a_description_of_its_own():
+def test_each_entry_has_its_own_description():
     assert len({ids(mutant) for mutant in mutants()}) == len(mutants())

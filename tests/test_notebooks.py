@@ -302,8 +302,11 @@ def test_the_checker_flags_a_large_file():
     assert faults(sample(), LIMIT + 1) == [f"{LIMIT + 1} bytes; at most {LIMIT}"]
 
 
-# A printed claim consists of id, sentence, verdict of record and the number of the quick run.
-PRINTED = re.compile(r"^([CN][\w.]+)  .+\n     of record: (.+)\n     quick run: .+$", re.MULTILINE)
+# A printed claim consists of id, sentence, recorded verdict and the number of the quick run.
+PRINTED = re.compile(
+    r"^([CN][\w.]+)  .+\n     (?:recorded verdict|of record): (.+)\n     quick run: .+$",
+    re.MULTILINE,
+)
 QUICK = re.compile(r"(?:holds|fails|inconclusive) \((?:quick|custom)\)")
 
 
@@ -333,7 +336,7 @@ def test_each_claim_is_judged_once_in_its_notebook():
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_a_committed_notebook_prints_the_verdicts_of_record_and_no_others(path):
+def test_a_committed_notebook_prints_only_recorded_verdicts(path):
     text, paper = printed(path), path.stem.split("_")[0]
     assert not QUICK.search(text)
     said = dict(PRINTED.findall(text))
@@ -343,10 +346,10 @@ def test_a_committed_notebook_prints_the_verdicts_of_record_and_no_others(path):
 def test_printed_claims_are_found(tmp_path):
     text = [
         "C5.S3  its regret is smaller\n",
-        "     of record: holds  1.05\n",
+        "     recorded verdict: holds  1.05\n",
         "     quick run: ratio 1.1, n 5, not a verdict\n",
         "about C6.S3  holds\n",
-        "C21.a  another\n     of record: fails\n     quick run: 3, not a verdict; a remark\n",
+        "C21.a  another\n     recorded verdict: fails\n     quick run: 3, not a verdict; a remark\n",
     ]
     path = tmp_path / "x.ipynb"
     path.write_text(json.dumps({"cells": [{"outputs": [{"text": text}]}, {}]}))

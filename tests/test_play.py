@@ -185,7 +185,7 @@ def test_final_probes_survive_a_stop_after_the_last_round(tmp_path):
 
 
 @pytest.mark.slow
-def test_time_and_rounds_both_decide_when_to_look(monkeypatch):
+def test_time_and_rounds_both_decide_when_to_check(monkeypatch):
     """Progress is reported every half second, or every ``every`` seconds if that is less.
 
     A failure is detected after at most 64 rounds.
@@ -206,7 +206,7 @@ def test_time_and_rounds_both_decide_when_to_look(monkeypatch):
     )
 
 
-def test_a_description_at_hand_is_taken():
+def test_a_given_description_is_reused():
     about = {"learner": describe(Index()), "problem": describe(Coins())}
     assert play(Index(), Coins(), 20, 2, about=about).about == play(Index(), Coins(), 20, 2).about
 
@@ -231,13 +231,13 @@ def test_booleans_are_counted():
         ("trials", range(0)),
     ],
 )
-def test_only_whole_numbers_of_rounds_and_trials_are_played(monkeypatch, name, value):
+def test_only_integer_rounds_and_trials_are_accepted(monkeypatch, name, value):
     monkeypatch.setattr(Coins, "init", lambda *_, **__: pytest.fail("it began to play"))
     with pytest.raises(ValueError, match=f"^{name} must .*, got {re.escape(repr(value))}$"):
         play(Index(), Coins(), **{"horizon": 10, "trials": 2, name: value})
 
 
-def test_numpys_integers_are_whole_numbers():
+def test_numpy_integers_are_accepted_as_integers():
     assert play(Index(), Coins(), np.int64(20), np.int32(2)).equal(play(Index(), Coins(), 20, 2))
     check_integer("x", np.int64(3))
     for value in (3.0, np.float64(3), np.bool_(True), True, "3", None, 2):
@@ -385,7 +385,7 @@ def chooses(function):
         ),
     ],
 )
-def test_who_does_not_speak_the_language_is_told_in_one_line(learner, problem, match):
+def test_invalid_learners_and_problems_are_rejected_in_one_line(learner, problem, match):
     with pytest.raises(ValueError, match=match) as error:
         play(learner, problem, 10, 2)
     assert "\n" not in str(error.value)
@@ -441,7 +441,7 @@ def test_a_probe_has_a_row_a_trial(reduce, value):
 
 
 @pytest.mark.parametrize("reduce", ["last", "sum", "max", "final"])
-def test_what_trials_share_is_recorded_of_each(reduce):
+def test_shared_values_are_recorded_for_each_trial(reduce):
     """Otherwise parts of a run could not be merged."""
     probes = {"x": Probe(lambda seen: torch.tensor([[seen.t, 7]]), reduce)}
     trace = play(Index(), Coins(), 5, 3, record="all", probes=probes)
@@ -457,7 +457,7 @@ def test_a_probe_is_a_function():
         play(Index(), Coins(), 5, 2, probes={"x": 3})
 
 
-def test_a_damaged_checkpoint_is_refused_by_name_or_goes_on_where_it_was(tmp_path):
+def test_a_damaged_checkpoint_raises_an_error_or_resumes_correctly(tmp_path):
     path, fresh = tmp_path / "kept.npz", play(Index(), Coins(), 100, 2)
     play(Index(), Coins(), 100, 2, checkpoint=path, every=0.0)
     whole, rng, refused = path.read_bytes(), np.random.default_rng(0), 0
@@ -506,7 +506,7 @@ class Moving(Coins):
         return instance.arms.clone() if t < 7 else instance.arms.flip(1)
 
 
-def test_other_arms_are_refused_in_any_round_to_who_counts_by_index():
+def test_learners_that_count_by_index_reject_other_arms_in_any_round():
     fixed = type("Fixed", (Index,), {"tags": Tags(fixed_arms=True)})()
     play(fixed, Moving(), 7, 2)
     play(Index(), Moving(), 8, 2)

@@ -107,7 +107,7 @@ def test_play_resumes_bit_for_bit(tmp_path):
 
 
 @pytest.mark.slow
-def test_few_slow_rounds_are_kept_and_reported_too(tmp_path):
+def test_few_slow_rounds_are_saved_and_reported_too(tmp_path):
     """60 rounds of 0.1 s: if only the number of rounds counted, nothing would be saved before the end."""
     file, told = tmp_path / "run.npz", tmp_path / "told"
     call = f"play(Index(nap=.1), Coins(), 60, 1, 3, probes={{'x': deadly}}, checkpoint={str(file)!r}, every=.5, progress=tell)"

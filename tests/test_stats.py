@@ -22,7 +22,7 @@ def test_mean_is_the_textbook_t_interval():
     assert (found.low, found.high) == pytest.approx((2.5 - half, 2.5 + half), rel=1e-12)
 
 
-def test_one_trial_says_nothing():
+def test_one_trial_gives_an_infinite_interval():
     found = stats.mean([3.0])
     assert found.estimate == 3.0 and found.low == -math.inf and found.high == math.inf
 
@@ -63,7 +63,7 @@ def test_ratio_resamples_both_together():
     assert other.low < 2 < other.high and other.high - other.low > 0.5
 
 
-def test_ratio_stands_a_zero_among_the_denominators():
+def test_ratio_tolerates_a_zero_among_the_denominators():
     """For example, a learner that starts with the best arm and never changes it has no regret."""
     found = stats.ratio([3.0, 3.0, 3.0, 3.0], [2.0, 0.0, 1.0, 1.0])
     assert found.estimate == 3 and found.low < 3 < found.high < np.inf
@@ -79,7 +79,7 @@ def test_ratio_to_what_may_be_negative_is_unbounded():
     assert verdicts.decide(claim, found.estimate, found[1:3]) == "inconclusive"
 
 
-def test_what_has_no_logarithm_is_unbounded_and_decides_nothing():
+def test_ratios_without_a_logarithm_are_unbounded_and_inconclusive():
     logarithm = lambda mean: np.log(mean[..., 0])
     for found in (
         stats.growth([1, 2, 3], [[1.0, -2.0, -3.0], [1.0, 1.0, 1.0]]),
@@ -92,7 +92,7 @@ def test_what_has_no_logarithm_is_unbounded_and_decides_nothing():
             assert verdicts.decide(claim, found.estimate, found[1:3]) == "inconclusive"
 
 
-def test_ratio_stands_a_negative_denominator_that_no_mean_feels():
+def test_ratio_tolerates_a_negative_denominator_entry():
     a, b = rng(7).normal(6, 1, 40), rng(8).normal(3, 1, 40)
     b[0] = -0.1
     found = stats.ratio(a, b)
@@ -167,7 +167,7 @@ def test_holm_steps_down():
     assert stats.holm({"a": 0.9, "b": 0.8}) == {"a": 1.0, "b": 1.0}
 
 
-def test_wilcoxon_tells_the_directions_apart():
+def test_wilcoxon_distinguishes_the_directions():
     shift = rng(9).normal(size=20) + 3
     found = stats.wilcoxon({"better": shift, "worse": -shift, "same": np.zeros(20)})
     assert found["better"].p < 1e-4 < 0.5 < found["better"].opposite
@@ -201,7 +201,7 @@ def test_several_at_once_are_as_weak_as_the_weakest():
         lambda: stats.slope([1.0], [[1.0]]),
     ],
 )
-def test_what_means_nothing_is_refused(call):
+def test_invalid_samples_are_rejected(call):
     with pytest.raises(ValueError, match="^(x|a|rounds|n|delta|first) must .*, got "):
         call()
 

@@ -18,7 +18,7 @@ def names(tmp_path, monkeypatch):
     return {name: line.value for name, line in declared.read_parameters(STEM).items()}
 
 
-def test_a_figure_holds_what_its_notebook_ran_with(names, tmp_path):
+def test_a_figure_stores_the_parameters_of_its_run(names, tmp_path):
     study = Study(STEM, names | {"device": "cpu", "seed": 7, "horizon": 60})
     fig, _ = figures.panels(1)
     study.save(fig, "one", trials=3, caption="A panel.", alt="Nothing.")
@@ -30,7 +30,7 @@ def test_a_figure_holds_what_its_notebook_ran_with(names, tmp_path):
     assert study.parameters["horizon"] == 60
 
 
-def test_what_a_cell_gives_comes_before_what_the_study_knows(names, tmp_path):
+def test_arguments_of_a_cell_override_values_of_the_study(names, tmp_path):
     study = Study(STEM, names)
     fig, _ = figures.panels(1)
     study.save(fig, "one", paper="tour", seed=9, trials=3, caption="A panel.", alt="Nothing.")

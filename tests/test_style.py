@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.mark.skipif(importlib.util.find_spec("ruff") is None, reason="ruff is not installed here")
 @pytest.mark.parametrize("command", [["check"], ["format", "--check"]], ids=["check", "format"])
-def test_ruff_has_nothing_to_say(command):
+def test_ruff_reports_no_error(command):
     ruff = [sys.executable, "-m", "ruff", *command, "--no-cache", "--output-format", "concise", "."]
     done = subprocess.run(ruff, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, f"{' '.join(ruff[2:4])} finds:\n{done.stdout}{done.stderr}"

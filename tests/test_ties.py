@@ -49,7 +49,7 @@ def test_first_best_is_the_first_within_rounding():
     assert found.tolist() == expected and found.dtype == torch.int64
 
 
-def test_what_cancels_leaves_ties():
+def test_cancellation_leaves_ties():
     noise = [[2e-17, 3e-17, -1e-17]]
     for size, expected in ((0.0, 1), (1.0, 0)):
         assert argmax_first(np.array(noise), size).tolist() == [expected]
@@ -102,7 +102,7 @@ def test_of_two_equal_arms_the_first_is_played(name, trials):
     assert run["second"][:, -1].tolist() == [0.0] * trials
 
 
-def test_the_determinant_test_does_not_hang_on_the_last_bit():
+def test_the_determinant_test_does_not_depend_on_the_last_bit():
     """Two pulls of a unit arm multiply det(I) by exactly the factor of the test, 1 + 2 / 4, for every direction of the arm."""
     angle = torch.linspace(0, 3, 301, dtype=torch.float64)
     arms = torch.stack([angle.cos(), angle.sin()], 1).unsqueeze(1)

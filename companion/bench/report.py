@@ -1,6 +1,6 @@
 """Run time and memory of every learner on this machine: ``python3 run.py bench`` calls this module.
 
-The measurements of a device are stored in one file, without the machine's names and dates, and drawn: run time per round
+The measurements of a device are stored in one file, without the machine's names and dates. The figures show the run time per round
 against the number of trials, rounds, arms and dimensions, and memory. Only complete measurements, of the whole bench or of
 all of a paper, go to ``bench/`` and ``figures/bench/``. A learner of a figure is its entry in that file, see ``entry``.
 """
@@ -33,8 +33,8 @@ from . import measure as speed
 AXES = {
     "trials": "trials in a batch",
     "played": "rounds played",
-    "arms": "arms",
-    "dim": "dimensions",
+    "arms": "number of arms",
+    "dim": "dimension",
 }
 
 
@@ -209,7 +209,7 @@ def memory_panel(ax: Axes, learners: dict[str, dict], *, title: str) -> dict[str
             numbers[name] = {"trials": peak["trials"], "MB": megabytes}
         decades = np.log10([found["MB"] for found in numbers.values()])
         ends = np.floor(decades.min()) - 0.1, np.ceil(decades.max()) + 0.1
-        ax.set(title=title, xlabel="peak memory, MB", xscale="log", xlim=[10**end for end in ends])
+        ax.set(title=title, xlabel="peak memory (MB)", xscale="log", xlim=[10**end for end in ends])
         ax.set_ylim(len(learners) - 0.4, -0.6)
         labels = [shown_name(*item) for item in learners.items()]
         ax.set_yticks(range(len(learners)), labels, fontsize=6)
@@ -234,11 +234,11 @@ def draw(report: dict[str, Any], paper: str) -> str:
     numbers = {}
     for ax, (axis, title) in zip(axes.flat, titles.items()):
         numbers[f"seconds, {axis}"] = lines_panel(
-            ax, learners, axis, "median", title=title, ylabel="seconds a round and trial"
+            ax, learners, axis, "median", title=title, ylabel="run time per round and trial (s)"
         )
     varied = [AXES[axis] for axis in titles if numbers[f"seconds, {axis}"]]
     numbers["state"] = lines_panel(
-        axes[1, 1], learners, "played", "state_bytes", title="(e) state", ylabel="bytes a trial"
+        axes[1, 1], learners, "played", "state_bytes", title="(e) state", ylabel="bytes per trial"
     )
     most = max(plan["along"]["trials"])
     numbers["peak"] = memory_panel(axes[1, 2], learners, title=f"(f) {most} trials, {t} rounds")
@@ -258,7 +258,7 @@ def draw(report: dict[str, Any], paper: str) -> str:
         numbers=numbers,
         parameters=plan,
         caption=caption(report, learners, where),
-        alt=f"A line or a dot for each of {len(learners)} learners: seconds a round and trial against {', '.join(varied)}; bytes of state against rounds; peak memory.",
+        alt=f"Line plots with a line for each of {len(learners)} learners: run time per round and trial against {', '.join(varied)}; size of the state against rounds played. A dot plot shows the peak memory of each learner.",
     )
     return name
 
@@ -271,12 +271,12 @@ def caption(report: dict[str, Any], learners: dict[str, dict], where: str) -> st
     spread = 100 * float(np.median([point["iqr"] / point["median"] for point in points]))
     gpu = any(learner["peak_memory"]["device"] is not None for learner in learners.values())
     peak = "Peak memory of a run" + (
-        "'s tensors." if gpu else " beyond what it takes with one trial."
+        "'s tensors." if gpu else " minus the peak memory of a short run with one trial."
     )
     text = (
-        f"Cost of a round in select and update, on {where}, torch {report['versions']['torch']}: medians over {min(blocks)} to {max(blocks)} repetitions of the same {plan['block']} rounds "
-        f"(typical interquartile range {format_number(spread)} % of the median), divided by the trials of the batch; K = {K} arms and d = {d} dimensions, {t} rounds played "
-        f"before, where the axis says nothing else and the problem has arms and dimensions to vary. (e) Bytes of the state, a trial. (f) {peak}"
+        f"Run time per round in select and update, on {where}, torch {report['versions']['torch']}: medians over {min(blocks)} to {max(blocks)} repetitions of the same {plan['block']} rounds "
+        f"(typical interquartile range {format_number(spread)} % of the median), divided by the number of trials in the batch. Unless a panel varies them, there are K = {K} arms and "
+        f"d = {d} dimensions (if the problem has these), and {t} rounds were played before. (e) Size of the state in bytes per trial. (f) {peak}"
     )
     shortened = any(
         len(along(learner, axis)) < len(values)
@@ -285,8 +285,10 @@ def caption(report: dict[str, Any], learners: dict[str, dict], where: str) -> st
         if axis not in learner["not_varied"]
     )
     if shortened:
-        text += f" A line ends, and a learner has fewer trials in (f), where {speed.PATIENCE:g} s of play did not get further."
-    return text + " *: works on the host; one trial in (b) to (e)." * _on_host(learners)
+        text += f" A line ends early, and a learner has fewer trials in (f), if playing the rounds before a point takes longer than {speed.PATIENCE:g} s."
+    return text + " *: the learner computes on the host, with one trial in (b) to (e)." * _on_host(
+        learners
+    )
 
 
 def _on_host(learners: dict[str, dict]) -> bool:
@@ -301,7 +303,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m companion.bench", description=main.__doc__)
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
     parser.add_argument(
-        "--quick", action="store_true", help="few and small points, to see that it works"
+        "--quick", action="store_true", help="few and small points, to check that it works"
     )
     parser.add_argument("--only", metavar="NAME", help="a paper or a learner")
     options = parser.parse_args(argv)
@@ -324,7 +326,10 @@ def main(argv: list[str] | None = None) -> int:
         except ValueError as error:
             profile, path = "quick", profile_results("quick") / "bench" / path.name
             kept = report = report | {"profile": profile}
-            print(f"Not joined with the papers measured earlier: {error}", file=sys.stderr)
+            print(
+                f"Not merged with the earlier measurements of other papers: {error}",
+                file=sys.stderr,
+            )
     write(kept, path)
     print(f"Numbers: {path}")
     for paper in report["papers"]:

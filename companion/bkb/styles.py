@@ -35,6 +35,6 @@ STYLES = {
 COVER = Cover(
     "regret_parity",
     "regret, one dimension",
-    "a smooth function on arms",
+    "smooth function on many arms",
     ("GP-UCB", "BKB 1", "BKB 2", "BKB 3"),
 )

@@ -445,10 +445,10 @@ def _bars(ax: Axes, counts: dict[str, dict[str, int]]) -> None:
             if n.any():
                 ax.barh(names, n, left=left, color=color, label=verdict, height=0.7)
                 left += n
-        ax.set_title("what became of claims", fontsize=7)
+        ax.set_title("verdicts on the claims", fontsize=7)
         ax.tick_params(labelsize=6)
         ax.grid(visible=False, axis="y")
         most = max(sum(n.values()) for n in counts.values())
         ax.set_xlim(0, 1.3 * most)  # room for the legend
-        ax.set_xlabel("claims", fontsize=7)
+        ax.set_xlabel("number of claims", fontsize=7)
         ax.legend(fontsize=5.5, loc="center right", handlelength=1, labelspacing=0.25)

@@ -227,7 +227,7 @@ def time_panel(
     *,
     batch: dict[str, dict[str, Any]] | None = None,
     title: str = "",
-    ylabel: str = "seconds a round",
+    ylabel: str = "run time per round (s)",
 ) -> dict[str, dict]:
     """Draw bars of medians with quartiles on a log axis: one group of bars per learner, one bar per setting.
 

@@ -8,8 +8,8 @@ from ..verdicts import Claim, Finding
 CLAIMS = [
     Claim(
         "linear.C1",
-        "Experiments, OFUL beside ConfidenceBall; our reading",
-        "OFUL's regret is below that of ConfidenceBall (Dani, Hayes & Kakade, 2008)",
+        "Experiments, comparison of OFUL and ConfidenceBall; our reading",
+        "OFUL has less regret than ConfidenceBall (Dani, Hayes & Kakade, 2008)",
         "ConfidenceBall minus OFUL: paired differences of final regret, 95 % t-interval over trials",
         "above",
         0.0,
@@ -18,14 +18,15 @@ CLAIMS = [
 ]
 
 SAYS = """
-In a linear bandit the mean reward is an inner product with an unknown vector. OFUL plays the most optimistic arm over an
-ellipsoid around the least-squares estimate, whose radius comes from a self-normalized martingale bound and is far smaller than
-those before. Here it is the example of a small paper, and a baseline.
+In a linear bandit, the mean reward of an arm is the inner product of its features with an unknown parameter vector. OFUL keeps a
+confidence ellipsoid around the least-squares estimate and pulls the arm with the largest reward over all parameters in the ellipsoid.
+The confidence radius comes from a self-normalized martingale bound and is much smaller than the radii of earlier methods. In this
+project, the paper is the example of a small companion, and OFUL serves as a baseline for other papers.
 """
 
 FINDINGS = (
     Finding(
-        "After 10,000 rounds OFUL's regret is {C1} below that of ConfidenceBall, which has the older, wider radius: less than a tenth of it.",
+        "After 10,000 rounds, OFUL's regret is {C1} lower than the regret of ConfidenceBall. It is less than a tenth of ConfidenceBall's regret, because OFUL has the smaller confidence radius.",
         {"C1": "holds"},
     ),
 )

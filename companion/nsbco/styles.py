@@ -30,7 +30,7 @@ STYLES = {
 COVER = Cover(
     "regret_against_T",
     "abrupt5",
-    "four changes, unknown drift",
+    "four abrupt changes",
     ("MASTER", "MASTERw", "MALG", "BoB", "Algorithm 2"),
     xlabel="horizon T (rounds)",
     log=True,

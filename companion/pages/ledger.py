@@ -25,11 +25,11 @@ def gather(profile: str) -> dict[str, Any]:
     """Return the declarations of the papers, joined with the verdicts and checks that the notebooks of a profile wrote.
 
     Verdicts and their numbers are the recorded ones, from the paper profile. The result of a run at other sizes decides
-    nothing: it is the text ``run`` of a claim.
+    no claim; it is stored as the text ``run`` of the claim.
 
     Returns:
         ``profile``, and ``papers``: name -> title, claims, statements, errata, each in the order of declaration, and
-        counts of verdicts, separately for the paper's sentences and ours. A claim with parts is not counted, only its parts.
+        counts of verdicts, separately for the paper's claims and our additions. A claim with parts is not counted, only its parts.
     """
     found = {paper: _paper(paper, profile) for paper in papers()}
     return to_json({"profile": profile, "papers": found})

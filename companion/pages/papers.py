@@ -1,4 +1,4 @@
-"""Pages of results as Markdown: one per paper, all claims, the first page, run times. GitHub and the site show them alike.
+"""Pages of results as Markdown: one per paper, all claims, the first page, run times. GitHub and the site show the same pages.
 
 A page shows the claims, statements and errata of the ledger. It shows the figures of a profile below the notebooks that
 saved them. Each of these has an anchor, and links lead in both directions.
@@ -24,9 +24,9 @@ NUMBERS = re.compile(r"Figures? ([\d a-z,()-]+)")  # finds "1" in "Experiments, 
 # Matches a call of ``save``; the group is the name of the figure.
 SAVE = re.compile(r'\.save\(\s*[^,()]+,\s*f?"([^"]+)"')
 SIZES = {
-    "quick": "Verdicts are those of record, from the paper profile. Numbers of a quick run come from small sizes and are not verdicts.",
+    "quick": "The verdicts are the recorded ones, from the paper profile. The numbers of a quick run come from small sizes and are not verdicts.",
     "paper": "",
-    "custom": "Verdicts are those of record, from the paper profile. Numbers of a custom run come from parameters that no profile declares, and are not verdicts.",
+    "custom": "The verdicts are the recorded ones, from the paper profile. The numbers of a custom run come from parameters that no profile declares, and are not verdicts.",
 }
 
 
@@ -242,7 +242,7 @@ class Page:
         return [(f.label, f"#{f.anchor}") for f in self.figures.values() if shows(f)]
 
     def named(self, claim: dict) -> list[dict]:
-        """Return the statements that a claim's source names, for example "ours, after Theorem 4.1"."""
+        """Return the statements that a claim's source names, for example Theorem 4.1 for "ours, after Theorem 4.1"."""
         names = lambda name: re.search(rf"{re.escape(name)}(?![\w.]*\d)", claim["source"])
         return [s for s in self.found["statements"] if names(s["name"].split(",")[0])]
 
@@ -283,7 +283,7 @@ def home(found: dict) -> str:
 
 
 def speed(found: dict) -> str:
-    """Return the page of run times: the bench's figures, the learners left out with the reasons, and the times on a GPU."""
+    """Return the page of run times: the figures of the benchmark, the learners left out with the reasons, and the times on a GPU."""
     measured, papers = saved("bench", found["profile"]), []
     stems = {n.stem: f"[{n.title}](../notebooks/{n.stem}.ipynb)" for n in notebooks()}
     link = lambda why: re.sub(r"\w+", lambda word: stems.get(word[0], escape(word[0])), why)

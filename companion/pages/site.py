@@ -22,7 +22,7 @@ from . import ledger, papers, readme
 from .markdown import spoken
 
 NOTE = "<!-- written by python -m companion.pages.site -->"
-QUICK = "*Not run at the paper's sizes yet: the outputs are the quick profile's.*"
+QUICK = "*This notebook has not been run at the paper's sizes yet. The outputs are those of the quick profile.*"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -218,12 +218,12 @@ def main(argv: list[str]) -> int:
                 f"profile must be 'paper' for write, because docs/ shows the paper profile, got {options.profile!r}"
             )
         for name in write_pages(project_dir() / "docs", "paper"):
-            print(f"docs/{name} is renewed")
+            print(f"docs/{name} updated")
         readme.main()
         return 0
     out = project_dir() / ("site" if options.profile == "paper" else f"site-{options.profile}")
     code = build(options.profile, out)
-    print(f"The site is {out / 'index.html'}" if not code else "The site was not built")
+    print(f"Open the site at {out / 'index.html'}" if not code else "The site was not built")
     return code
 
 

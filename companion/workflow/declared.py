@@ -2,8 +2,8 @@
 
 A notebook's parameters cell is the quick profile; ``notebooks/profiles.toml`` lists the values that another profile
 changes. For both, the version in git counts, staged or committed, because JupyterLab saves an edited cell without being
-asked. Files that git does not know count as they are on disk. A run with other parameters is a custom run, whoever
-started it. Its figures and verdicts go to ``figures/custom/``.
+asked. Files that git does not know count as they are on disk. A run with other parameters is a custom run, even if
+the workflow started it. Its figures and verdicts go to ``figures/custom/``.
 """
 
 import ast
@@ -227,6 +227,6 @@ def _profile_or_custom(stem: str, asked: Any, names: dict[str, Any]) -> Any:
     apart = differences(stem, asked, names) if asked in PROFILES else ""
     if apart:
         print(
-            f"Not the {asked} profile ({apart}): figures and verdicts go to {figures_dir() / CUSTOM}"
+            f"Custom run, not the {asked} profile ({apart}): figures and verdicts go to {figures_dir() / CUSTOM}"
         )
     return CUSTOM if apart else asked

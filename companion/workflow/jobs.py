@@ -31,8 +31,8 @@ from .plan import cell_timeout, injected_settings, list_products, notebook_stems
 
 # Endings of the store's warnings about a damaged file, and about a file that cannot be written.
 MENDED = (": computed again", ": the next run computes it again")
-ROOM = "make room there"
-RIGHTS = "make it writable, or name other folders by PAPERLIB_RESULTS and PAPERLIB_FIGURES"
+ROOM = "free some space there"
+RIGHTS = "make them writable, or set PAPERLIB_RESULTS and PAPERLIB_FIGURES to other folders"
 REMEDY = {  # advice for errors of the machine, by the system's text for the error
     os.strerror(errno.ENOSPC): ROOM,
     os.strerror(errno.EDQUOT): ROOM,
@@ -204,7 +204,7 @@ def failure_reason(error: Exception, profile: str, place: Path) -> str:
     if hasattr(error, "ename"):
         text = f"cell {error.exec_count}: {error.ename}: {error.evalue}"
     if remedy := next((remedy for cause, remedy in REMEDY.items() if cause in text), ""):
-        text += f" (results are written to {profile_results(profile).parent}, figures to {place}; {remedy} and call again: what is finished is kept)"
+        text += f" (results are written to {profile_results(profile).parent}, figures to {place}; {remedy} and run the command again: finished work is kept)"
     return " ".join(text.split())
 
 
@@ -275,9 +275,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--shard",
         metavar="K/N",
-        help="compute every N-th chunk of its experiments, from the K-th on",
+        help="compute every N-th chunk of its experiments, starting with the K-th",
     )
-    parser.add_argument("--attempt", type=int, default=1, help="which try this is, from 1")
+    parser.add_argument("--attempt", type=int, default=1, help="number of this attempt, from 1")
     options = parser.parse_args(argv)
     # Make the folders absolute, because a kernel works in notebooks/.
     for name in ("PAPERLIB_RESULTS", "PAPERLIB_FIGURES"):

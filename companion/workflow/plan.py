@@ -106,7 +106,7 @@ def note_custom(profile: str) -> list[str]:
     found = {stem: why for stem in given if (why := differences(stem, profile, given[stem]))}
     write_json(profile_results(profile) / "custom.json", found)
     return [
-        f"  {stem}  is a custom run: {why} (`git add` would declare it)"
+        f"  {stem}  is a custom run: {why} (`git add` declares these values)"
         for stem, why in found.items()
     ]
 
@@ -301,7 +301,7 @@ def forget_incomplete(stem: str, profile: str) -> str:
         return ""
     why = f"{done.name} is damaged"
     if other:
-        rest = " and others are" if other[3:] else " is" if len(other) == 1 else " are"
-        why = f"{', '.join(other[:3])}{rest} not what it wrote"
+        rest = " and others differ" if other[3:] else " differs" if len(other) == 1 else " differ"
+        why = f"{', '.join(other[:3])}{rest} from the notebook's last output"
     done.unlink()
     return f"  {stem}  runs again: {why}"

@@ -10,8 +10,8 @@ from companion.pages.markdown import MARKS
 
 CLASSES = {mark: verdict.replace(" ", "-") for verdict, mark in MARKS.items()}
 WORDS = {
-    "quick": "Made from a run of the <strong>quick</strong> profile: small sizes, a look and not a result.",
-    "custom": "Made from runs with <strong>parameters that no profile declares</strong>: a look and not a result.",
+    "quick": "These pages show a run of the <strong>quick</strong> profile. Its sizes are small, and it decides no claim.",
+    "custom": "These pages show runs with <strong>parameters that no profile declares</strong>. They decide no claim.",
 }
 
 
@@ -29,8 +29,8 @@ class Chips(SphinxTransform):
             heads = [
                 entry.astext() for entry in next(table.findall(nodes.row)).findall(nodes.entry)
             ]
-            if heads[0] in ("claim", "id", "statement", "you have"):
-                table["classes"] += ["stacked", *(["filtered"] if "whose" in heads else [])]
+            if heads[0] in ("claim", "id", "statement", "your problem"):
+                table["classes"] += ["stacked", *(["filtered"] if "origin" in heads else [])]
 
 
 class Anchors(SphinxTransform):

@@ -1,5 +1,5 @@
-// The table of all claims: searched by words, narrowed by verdict, paper and whose it is, sorted by a click on a heading.
-// Parts of claims (C5.f2 of C5) are shown when asked for, or when a search finds them.
+// The table of all claims: searched by words, filtered by verdict, paper and origin, and sorted by a click on a heading.
+// Parts of claims (C5.f2 of C5) are shown if "show parts" is checked, or if a search finds them.
 document.addEventListener("DOMContentLoaded", () => {
   const table = document.querySelector("table.filtered");
   if (!table) return;
@@ -20,11 +20,11 @@ document.addEventListener("DOMContentLoaded", () => {
   form.role = "search";
   Object.assign(search, { type: "search", name: "words" });
   count.ariaLive = "polite";
-  label.append("words", search);
+  label.append("search", search);
   const parts = document.createElement("input"), beside = document.createElement("label");
   Object.assign(parts, { type: "checkbox", name: "parts", value: "shown" });
-  beside.append("parts", parts);
-  form.append(label, menu("verdict"), menu("paper"), menu("whose"), beside, count);
+  beside.append("show parts", parts);
+  form.append(label, menu("verdict"), menu("paper"), menu("origin"), beside, count);
   const column = (name) => heads.findIndex((head) => head.textContent.trim() === name);
   const name = (row, id) => `${text(row, column("paper"))} ${id}`;
   const whole = new Set(rows.map((row) => name(row, text(row, column("id")))));
@@ -42,7 +42,7 @@ document.addEventListener("DOMContentLoaded", () => {
       row.hidden = folded || !words.every((word) => all.includes(word)) || menus.some((m) => m.value && text(row, m.dataset.column) !== m.value);
       n += !row.hidden;
     }
-    count.textContent = `${n} of ${rows.length}`;
+    count.textContent = `${n} of ${rows.length} claims`;
     const asked = [...form.querySelectorAll("[name]")].filter((field) => (field === parts ? parts.checked : field.value)).map((field) => [field.name, field.value]);
     history.replaceState(null, "", `${location.pathname}${asked.length ? "?" : ""}${new URLSearchParams(asked)}${location.hash}`);
   };

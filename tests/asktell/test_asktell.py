@@ -99,7 +99,7 @@ def test_a_file_of_another_size_is_refused(tmp_path):
     assert other.state is before and other.rounds == 0
 
 
-def test_an_action_of_ones_own_counts():
+def test_an_action_chosen_by_the_user_counts():
     user = AskTell(Index(), ARMS)
     user.tell(3, 1.0)  # without a preceding ask
     user.ask()
@@ -107,7 +107,7 @@ def test_an_action_of_ones_own_counts():
     assert user.state.plays.tolist() == [[1, 1, 2, 2]]
 
 
-def test_save_and_load_go_on_alike(tmp_path):
+def test_a_loaded_object_continues_like_the_saved_one(tmp_path):
     one = AskTell(Index(), ARMS)
     for t in range(9):
         one.tell(one.ask(), float(t % 2))
@@ -182,7 +182,7 @@ def offer(*bonus):
     )
 
 
-def test_parts_of_a_context_are_led_by_the_one_trial_and_copied():
+def test_parts_of_a_context_have_a_trial_dimension_and_are_copied():
     mine = offer(0.0, 2.0, 0.0, 1.0)
     user = AskTell(Offered(), mine)
     mine.bonus.mul_(0)
@@ -205,7 +205,7 @@ def test_functions_of_a_context_are_not_written_and_the_rest_is(tmp_path):
     )
 
 
-def test_what_differs_of_another_learner_is_named(tmp_path):
+def test_differences_to_another_learner_are_named(tmp_path):
     AskTell(Index(bonus=3.0), ARMS, seed=1).save(tmp_path / "state.npz")
     with pytest.raises(ValueError, match="learner.bonus=3.0") as error:
         AskTell(Index(), ARMS, seed=2).restore(tmp_path / "state.npz")
@@ -221,7 +221,7 @@ def test_what_differs_of_another_learner_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("what", ["text", "empty", "array", "arrays", "half", "list"])
-def test_what_is_no_saved_learner_is_refused(what, tmp_path):
+def test_files_without_a_saved_learner_are_rejected(what, tmp_path):
     path, user = tmp_path / "state.npz", AskTell(Index(), ARMS)
     user.save(path)
     whole = path.read_bytes()
@@ -244,14 +244,14 @@ def test_what_is_no_saved_learner_is_refused(what, tmp_path):
 
 
 @pytest.mark.parametrize("path", [None, 1, 2.5, b"state.npz", ["state.npz"]])
-def test_what_is_no_path_is_refused_by_name(path):
+def test_invalid_paths_are_rejected_by_name(path):
     user = AskTell(Index(), ARMS)
     for use in (user.save, user.restore):
         with pytest.raises(ValueError, match="path must be the name of a file or a Path, got "):
             use(path)
 
 
-def test_the_first_round_beyond_the_horizon_is_warned_of():
+def test_the_first_round_beyond_the_horizon_gives_a_warning():
     user, free = AskTell(Index(), ARMS, horizon=3), AskTell(Index(), ARMS)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -265,7 +265,7 @@ def test_the_first_round_beyond_the_horizon_is_warned_of():
     assert len(caught) == 1 and user.rounds == 6
 
 
-def test_settings_of_more_trials_than_one_are_refused():
+def test_settings_with_several_trials_are_rejected():
     one = AskTell(GLBOMD(Bernoulli(), norm_bound=3.0, scale=torch.tensor([0.5])), ARMS)
     assert one.ask() == AskTell(GLBOMD(Bernoulli(), norm_bound=3.0, scale=0.5), ARMS).ask()
     with pytest.raises(
@@ -281,7 +281,7 @@ def test_integers_of_numpy_are_integers(tmp_path):
 
 
 @pytest.mark.parametrize("horizon", [0, -5, "x", 2.5, True, [1]])
-def test_what_is_no_horizon_is_refused(horizon):
+def test_invalid_horizons_are_rejected(horizon):
     with pytest.raises(ValueError, match=r"horizon must be an integer from 1 to 2\^63 - 1, got "):
         AskTell(Index(), ARMS, horizon=horizon)
 
@@ -333,7 +333,7 @@ def doing(name, function):
         (Index(), None, "context must be an array of numbers, got None"),
     ],
 )
-def test_what_is_no_learner_and_no_arms_is_refused_in_one_line(learner, context, match):
+def test_invalid_learners_and_arms_are_rejected_in_one_line(learner, context, match):
     with pytest.raises(ValueError, match=match) as error:
         AskTell(learner, context)
     assert "\n" not in str(error.value)
@@ -362,7 +362,7 @@ def test_what_is_no_learner_and_no_arms_is_refused_in_one_line(learner, context,
     ],
     ids=["number", "pair", "beyond", "half", "nothing"],
 )
-def test_what_a_learner_returns_is_looked_at(learner, match):
+def test_results_of_a_learner_are_checked(learner, match):
     user = AskTell(learner, ARMS)
     before = user._now
     for call in (lambda: user.tell(user.ask(), 1.0), lambda: user.tell(0, 1.0)):
@@ -383,6 +383,6 @@ def test_later_arms_are_arms_too():
 
 
 @pytest.mark.parametrize("value", [True, "1", 2**63])
-def test_what_is_no_seed_is_refused(value):
+def test_invalid_seeds_are_rejected(value):
     with pytest.raises(ValueError, match=r"seed must be an integer from 0 to 2\^63 - 1, got "):
         AskTell(Index(), ARMS, seed=value)

@@ -105,7 +105,7 @@ def numbers(seen):
 @pytest.mark.slow
 @pretended
 @every_user
-def test_all_that_is_known_is_on_the_device(name, tmp_path):
+def test_all_known_quantities_are_on_the_device(name, tmp_path):
     with elsewhere():
         for user in same_on("cuda", name, tmp_path / "state.npz"):
             assert user.device == torch.device("cuda:0")
@@ -114,13 +114,13 @@ def test_all_that_is_known_is_on_the_device(name, tmp_path):
 
 @real
 @every_user
-def test_a_device_asks_for_what_the_cpu_does(name, tmp_path):
+def test_ask_on_a_device_equals_ask_on_the_cpu(name, tmp_path):
     for user in same_on("cuda", name, tmp_path / "state.npz"):
         assert all(x.device == user.device for x in held(user))
 
 
 @pretended
-def test_what_a_learner_is_given_is_on_the_device():
+def test_inputs_of_a_learner_are_on_the_device():
     class Watched(Index):
         def select(self, state, arms, draw):
             assert type(arms) is type(state.plays) is type(draw.uniform("x")) is There
@@ -138,7 +138,7 @@ def test_what_a_learner_is_given_is_on_the_device():
 
 
 @pretended
-def test_the_pretended_device_can_refuse():
+def test_the_fake_device_can_raise_errors():
     with elsewhere() as device:
         there = torch.ones(3, device=device)
         assert type(there + 1) is There and type(there.cpu()) is torch.Tensor
@@ -149,7 +149,7 @@ def test_the_pretended_device_can_refuse():
 
 
 @pytest.mark.parametrize("device", ["gpu", "meta", "", 0, True, "cpu:x", torch.device("meta"), []])
-def test_what_is_no_device_is_refused(device):
+def test_invalid_devices_are_rejected(device):
     with pytest.raises(ValueError, match="^device must .*, got "):
         AskTell(Index(), ARMS, device=device)
 
@@ -157,7 +157,7 @@ def test_what_is_no_device_is_refused(device):
 @pretended
 @every_user
 @pytest.mark.parametrize("device", ["cuda", "cuda:1", torch.device("cuda")])
-def test_a_device_that_is_not_here_is_refused(name, device):
+def test_a_missing_device_is_rejected(name, device):
     with pytest.raises(
         ValueError, match="device must be 'cpu', because no CUDA device was found, got "
     ):
@@ -165,7 +165,7 @@ def test_a_device_that_is_not_here_is_refused(name, device):
 
 
 @pretended
-def test_a_device_beyond_those_here_is_refused():
+def test_a_device_number_that_does_not_exist_is_rejected():
     with elsewhere():
         assert resolve_device("cuda") == resolve_device("cuda:0") == torch.device("cuda:0")
         # A single trial is faster on the CPU.

@@ -73,7 +73,7 @@ def test_an_optimizer_is_built_of_its_arguments_and_restored(paper, tmp_path):
         kind.load(path, *there, **settings, seed=3)
 
 
-def test_a_batch_that_waits_is_loaded_as_a_whole(tmp_path):
+def test_an_open_batch_is_loaded_as_a_whole(tmp_path):
     """For goucb, ``load`` has the same effect as ``restore``."""
     user = goucb.Optimizer(SPACE, "gp", 3)
     user.ask()
@@ -81,7 +81,7 @@ def test_a_batch_that_waits_is_loaded_as_a_whole(tmp_path):
     assert goucb.Optimizer.load(path, SPACE, "gp", 3)._now.proposed is not None
 
 
-def test_the_first_sizes_count_where_arms_have_become_more(tmp_path):
+def test_the_first_sizes_are_used_if_arms_were_added(tmp_path):
     user = AskTell(glbomd.GLBOMD(glbomd.Bernoulli(), 2.0), ARMS)
     for arms in (ARMS[:4], np.vstack([ARMS, ARMS / 2])):
         user.tell(user.ask(arms), 1.0)
@@ -91,7 +91,7 @@ def test_the_first_sizes_count_where_arms_have_become_more(tmp_path):
         assert go_on(again) == go_on(AskTell(user.learner, ARMS).restore(path))
 
 
-def test_what_prepares_sees_no_context_of_a_file(tmp_path):
+def test_prepare_is_not_applied_to_a_context_from_a_file(tmp_path):
     half = lambda arms: arms / 2
     AskTell(glbomd.UCB1(), ARMS, prepare=half).save(path := tmp_path / "state.npz")
     assert AskTell.load(path, glbomd.UCB1(), prepare=half).rounds == 0  # UCB1 recognizes its arms
@@ -104,7 +104,7 @@ def test_what_prepares_sees_no_context_of_a_file(tmp_path):
     assert torch.equal(AskTell.load(path, Index(), ARMS, prepare=half).context, user.context)
 
 
-def test_a_tuple_of_tensors_is_arrays_and_a_named_tuple_has_to_be_given(tmp_path):
+def test_a_tuple_of_tensors_is_saved_and_a_named_tuple_must_be_passed(tmp_path):
     class Pair(Index):
         def init(self, trials, both, horizon, draw, **tkwargs):
             return super().init(trials, both[0], horizon, draw, **tkwargs)
@@ -127,7 +127,7 @@ def test_a_tuple_of_tensors_is_arrays_and_a_named_tuple_has_to_be_given(tmp_path
         assert AskTell.load(file, learner, context).rounds == 0
 
 
-def test_what_is_another_learners_is_refused(tmp_path):
+def test_files_of_another_learner_are_rejected(tmp_path):
     AskTell(Index(bonus=3.0), ARMS, horizon=9, seed=1).save(path := tmp_path / "state.npz")
     load = lambda *a, **k: AskTell.load(path, *a, **k)
     assert load(Index(bonus=3.0), horizon=9, seed=1).rounds == 0

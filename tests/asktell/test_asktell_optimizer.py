@@ -72,7 +72,7 @@ def played(user, rounds, skip=lambda t: False):
 # ---- batches and existing data --------------------------------------------------------------------
 
 
-def test_a_batch_is_its_entries_in_turn():
+def test_a_batch_equals_its_entries_one_after_another():
     one, two = Optimizer(Index(), ARMS), Optimizer(Index(), ARMS)
     one.tell([2, 0, 2], [1.0, 0.0, 0.5])
     for arm, reward in ((2, 1.0), (0, 0.0), (2, 0.5)):
@@ -128,7 +128,7 @@ def test_a_batch_of_points_is_rows():
     ],
 )
 @pytest.mark.filterwarnings("error")
-def test_nothing_is_learned_of_what_is_refused(action, feedback, match):
+def test_rejected_feedback_does_not_change_the_learner(action, feedback, match):
     user = Optimizer(Index(), ARMS, horizon=2)
     user.tell(user.ask(), 1.0)
     user.ask()
@@ -190,7 +190,7 @@ class Unprintable(Exception):
         (Unprintable(), "Unprintable"),
     ],
 )
-def test_a_failure_is_recorded_and_nothing_is_heard(reason, said):
+def test_a_failure_is_recorded_without_feedback(reason, said):
     user = Optimizer(Index(), ARMS)
     user.tell(user.ask(), 1.0)
     before, arm = user.state, user.ask()
@@ -238,7 +238,7 @@ def test_a_failure_is_recorded_and_nothing_is_heard(reason, said):
         (0, np.nan, "1", "instead=.1."),
     ],
 )
-def test_a_refused_failure_changes_nothing(action, reason, instead, match):
+def test_a_rejected_failure_has_no_effect(action, reason, instead, match):
     user = Optimizer(Index(), ARMS)
     user.ask()
     before = user._now
@@ -247,7 +247,7 @@ def test_a_refused_failure_changes_nothing(action, reason, instead, match):
     assert user._now is before
 
 
-def test_who_draws_asks_elsewhere_after_a_failure_and_goes_on_alike():
+def test_a_random_learner_continues_with_its_next_draw_after_a_failure():
     """The random draws advance by one round, so the points are the same as without the failures."""
     plain = played(Optimizer(Walk(), BOX), 12)
     for skip in (lambda t: t == 0, lambda t: t % 2 == 0, lambda t: t % 2 == 1, lambda t: True):
@@ -260,7 +260,7 @@ def test_who_draws_asks_elsewhere_after_a_failure_and_goes_on_alike():
         assert user.state.rounds == user.rounds
 
 
-def test_who_knows_its_choice_asks_the_same_again_unless_told_a_number_instead():
+def test_a_deterministic_learner_repeats_a_failed_point_unless_a_value_is_imputed():
     user = Optimizer(Index(), ARMS)
     user.tell([0, 1, 2, 3], [1.0, 0.0, 0.0, 0.0])
     for _ in range(3):
@@ -271,7 +271,7 @@ def test_who_knows_its_choice_asks_the_same_again_unless_told_a_number_instead()
     assert user.state.total[0, 0] == -4
 
 
-def test_instead_is_heard_of_the_action_asked_for_alone_where_only_that_is_heard():
+def test_an_imputed_value_is_accepted_only_for_the_asked_action():
     user = Optimizer(Walk(own_actions=False), BOX)
     x = user.ask()
     with pytest.raises(
@@ -306,7 +306,7 @@ def test_failures_are_saved_and_the_search_goes_on_after_a_load(skip, tmp_path):
     assert everything(user) == everything(again)
 
 
-def test_its_repr_says_where_it_stands():
+def test_the_repr_shows_the_progress():
     user = Optimizer(Index(bonus=2.0), ARMS, horizon=9)
     user.tell(user.ask(), 1.0)
     user.fail(0, "x")
@@ -323,7 +323,7 @@ def test_its_repr_says_where_it_stands():
     )
 
 
-def test_what_was_given_cannot_be_set_and_the_rest_is_private():
+def test_arguments_are_read_only_and_other_attributes_private():
     user = Optimizer(Index(), ARMS, horizon=9, seed=3)
     for name in ("learner", "horizon", "seed", "state", "context", "rounds", "failures"):
         with pytest.raises(AttributeError):
@@ -372,7 +372,7 @@ def interrupted(call, at):
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["tell", "batch", "observe", "fail", "instead", "ask", "load"])
 @pytest.mark.filterwarnings("ignore:round 4 is beyond")
-def test_a_call_that_is_interrupted_at_any_line_is_done_whole_or_not_at_all(what, tmp_path):
+def test_an_interrupted_call_is_completed_or_has_no_effect(what, tmp_path):
     far = Optimizer(Index(), ARMS, horizon=3)
     far.tell([0, 1, 2, 3, 0], [1.0, 0.0, 1.0, 0.0, 0.5])
     far.fail(1, "down")
@@ -415,7 +415,7 @@ def test_a_call_that_is_interrupted_at_any_line_is_done_whole_or_not_at_all(what
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, MemoryError])
-def test_a_batch_whose_learner_breaks_off_in_the_middle_is_not_half_learned(error, monkeypatch):
+def test_an_error_within_a_batch_leaves_the_state_unchanged(error, monkeypatch):
     user = Optimizer(Index(), ARMS, horizon=1)
     user.ask()
     before, heard = user._now, []
@@ -436,7 +436,7 @@ def test_a_batch_whose_learner_breaks_off_in_the_middle_is_not_half_learned(erro
     assert user.rounds == 4 and user.state.rewards.view.shape == (1, 4)
 
 
-def test_a_warning_points_at_the_users_line():
+def test_a_warning_points_to_the_line_of_the_user():
     user = Optimizer(Index(), ARMS, horizon=1)
     with pytest.warns(UserWarning, match="beyond") as caught:
         user.tell([0, 1], [1.0, 1.0])
@@ -456,7 +456,7 @@ def rewritten(path, change):
         np.savez(file, head=np.array(json.dumps(head)), **arrays)
 
 
-def test_a_file_from_before_failures_were_kept_is_read(tmp_path):
+def test_a_file_without_recorded_failures_is_read(tmp_path):
     user, new = Optimizer(Walk(), BOX), ("skipped", "warned", "late", "failures")
     new += ("checksum",)
     played(user, 6)
@@ -488,7 +488,7 @@ def forget(head, arrays):
     ids=range(8),
 )
 @pytest.mark.parametrize("old", [False, True])
-def test_a_file_of_which_something_is_missing_is_refused_by_name(old, change, match, tmp_path):
+def test_a_truncated_file_is_rejected_with_its_name(old, change, match, tmp_path):
     path, user = tmp_path / "state.npz", Optimizer(Index(), ARMS)
     user.tell([0, 1], [1.0, 0.0])
     user.save(path)
@@ -504,7 +504,7 @@ def test_a_file_of_which_something_is_missing_is_refused_by_name(old, change, ma
     assert user._now is before and (match if old else "checksum") in str(error.value)
 
 
-def test_a_damaged_file_is_read_equal_or_refused_and_changes_nothing(tmp_path):
+def test_a_damaged_optimizer_file_is_read_correctly_or_rejected_without_effect(tmp_path):
     path, rng, refused = tmp_path / "state.npz", np.random.default_rng(0), 0
     saved = Optimizer(Index(), ARMS)
     played(saved, 7, lambda t: t % 3 == 0)
@@ -535,7 +535,7 @@ def test_a_damaged_file_is_read_equal_or_refused_and_changes_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("many", [{0: 1.0, 1: 2.0}, {1.0, 2.0}, b"ab", "ab"])
-def test_what_has_no_order_or_is_text_is_no_batch(many):
+def test_unordered_values_and_text_are_rejected_as_batches(many):
     user = Optimizer(Index(), ARMS)
     with pytest.raises(ValueError, match="feedback must have 2 entries, as many as actions?, got "):
         user.tell([0, 1], many)

@@ -204,17 +204,17 @@ def mutated(name, path, count, seed):
 
 
 @pytest.mark.parametrize("name", USERS)
-def test_a_damaged_file_is_read_as_written_or_refused_and_changes_nothing(name, tmp_path):
+def test_a_damaged_file_is_read_correctly_or_rejected_without_effect(name, tmp_path):
     assert mutated(name, tmp_path / "state.npz", 60, seed=0) > 30
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", USERS)
-def test_so_is_every_one_of_five_hundred(name, tmp_path):
+def test_500_damaged_files_are_read_correctly_or_rejected(name, tmp_path):
     assert mutated(name, tmp_path / "state.npz", 500, seed=1) > 250
 
 
-def test_infinities_with_which_a_learner_begins_are_read(tmp_path):
+def test_infinite_initial_values_are_read(tmp_path):
     """For example, the determinant of RS-GLinCB is infinite before its first switch."""
     user = USERS["RSGLinCB"]()
     assert user.state.log_det.tolist() == [-np.inf]

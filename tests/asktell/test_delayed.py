@@ -98,7 +98,7 @@ def test_there_are_contextual_learners():
     assert sum(len(contextual(paper)) for paper in papers()) > 20
 
 
-def test_who_tells_before_the_next_context_passes_none():
+def test_no_context_is_needed_if_tell_precedes_the_next_context():
     user = AskTell(GLBOMD(Bernoulli(), 2.0), A)
     for t in range(4):
         user.ask(A if t % 2 else B)
@@ -116,7 +116,7 @@ def other_than(arm):
     return (arm + 1) % len(A)
 
 
-def test_a_reward_that_nobody_asked_for_leaves_the_one_asked_for_untold():
+def test_a_reward_of_another_action_leaves_the_asked_action_open():
     user = AskTell(GLBOMD(Bernoulli(), 2.0), A)
     arm = user.ask(A)
     user.tell(other_than(arm), 0.0)
@@ -125,7 +125,7 @@ def test_a_reward_that_nobody_asked_for_leaves_the_one_asked_for_untold():
         user.tell(arm, 0.5)
 
 
-def test_an_action_is_untold_as_often_as_it_was_asked_for():
+def test_an_action_is_open_once_per_ask():
     user = AskTell(Constant(), A)
     assert user.ask() == user.ask() == 0  # one ask, repeated
     user.tell(1, 1.0)
@@ -137,7 +137,7 @@ def test_an_action_is_untold_as_often_as_it_was_asked_for():
 
 
 @pytest.mark.parametrize("twice", ["asked twice", "loaded and asked again", "told at last"])
-def test_a_question_asked_again_is_one(twice, tmp_path):
+def test_repeated_asks_count_as_one_open_action(twice, tmp_path):
     user = AskTell(Constant(), A)
     if twice == "told at last":
         user.ask()
@@ -153,7 +153,7 @@ def test_a_question_asked_again_is_one(twice, tmp_path):
     user.tell(0, 1.0)
 
 
-def test_a_file_keeps_how_often_an_action_is_untold(tmp_path):
+def test_a_file_stores_the_number_of_open_copies_of_an_action(tmp_path):
     user = AskTell(Constant(), A)
     user.ask()
     user.tell(1, 1.0)
@@ -167,7 +167,7 @@ def test_a_file_keeps_how_often_an_action_is_untold(tmp_path):
 
 
 @pytest.mark.parametrize("told, needs", [([1], False), ([1, 2], False), ([], True)])
-def test_an_older_file_holds_the_number_of_untold_actions_alone(told, needs, tmp_path):
+def test_an_older_file_stores_only_the_number_of_open_actions(told, needs, tmp_path):
     """With such a file, any reward answers a pending action."""
     user = AskTell(Constant(), A)
     user.ask()
@@ -197,7 +197,7 @@ def test_once_two_contexts_are_open_every_reward_needs_its_context():
     assert user.rounds == 3
 
 
-def test_a_reward_of_another_context_leaves_the_question_of_this_one_open():
+def test_a_reward_in_another_context_does_not_close_this_action():
     user, other = (AskTell(GLBOMD(Bernoulli(), 2.0), A) for _ in range(2))
     arm = user.ask(B)
     user.tell(0, 1.0, context=A)
@@ -220,7 +220,7 @@ def test_an_action_is_one_of_its_own_context():
             user.tell(0, 1.0, context=bad)
 
 
-def test_a_context_passed_late_is_prepared_as_all_are():
+def test_a_context_passed_to_tell_is_prepared():
     half = lambda arms: np.asarray(arms) / 2
     user, other = (
         AskTell(GLBOMD(Bernoulli(), 2.0), A, prepare=half),
@@ -233,7 +233,7 @@ def test_a_context_passed_late_is_prepared_as_all_are():
 
 
 @pytest.mark.parametrize("when", ["asked in one", "asked in two"])
-def test_a_file_keeps_what_is_untold(when, tmp_path):
+def test_a_file_stores_open_actions(when, tmp_path):
     learner = GLBOMD(Bernoulli(), 2.0)
     user = AskTell(learner, A)
     user.ask(A)
@@ -255,7 +255,7 @@ def test_a_file_keeps_what_is_untold(when, tmp_path):
             AskTell.load(tmp_path / "again.npz", learner).tell(0, 1.0)
 
 
-def test_each_further_context_has_draws_of_its_own():
+def test_each_further_context_has_its_own_draws():
     """With a common draw for all pending contexts, a uniform learner would choose the same arm in all of them."""
     user, arms = AskTell(UniformArm(), np.eye(8)), np.eye(8)
     asked = [user.ask(arms[np.roll(np.arange(8), t)]) for t in range(20)]
@@ -279,7 +279,7 @@ def test_a_late_batch_is_learned_with_its_own_arms():
     np.testing.assert_array_equal(user.state.points.view[0], points)
 
 
-def test_a_batch_told_one_by_one_stays_open_until_its_last():
+def test_a_batch_with_single_rewards_stays_open_until_the_last_reward():
     user = Search(LEARNER, A)
     first = user.ask(A, batch=2)
     user.tell(first[0], 1.0)
@@ -294,7 +294,7 @@ def test_a_batch_told_one_by_one_stays_open_until_its_last():
     other.tell(other.ask(B), 1.0)
 
 
-def test_a_batch_told_together_with_another_arm_stays_open():
+def test_a_batch_stays_open_if_its_rewards_include_another_arm():
     user = Search(LEARNER, A)
     first = user.ask(A, batch=2)
     other = next(arm for arm in range(len(A)) if arm not in first)
@@ -324,7 +324,7 @@ def test_a_late_failure_needs_its_context_too():
     np.testing.assert_array_equal(user.state.points.view[0], B[[second]])
 
 
-def test_own_data_of_another_context_leave_a_question_open():
+def test_own_data_of_another_context_leave_an_action_open():
     user = Search(LEARNER, A)
     arm = user.ask(B)
     user.observe([0, 1], [1.0, 0.0], context=A)
@@ -344,7 +344,7 @@ class Own(Index):
     tags = Tags(own_actions=False)
 
 
-def test_who_learns_of_its_own_draws_is_told_of_the_last_context_alone():
+def test_learners_that_use_their_own_draws_accept_only_the_last_context():
     user, first, second = late(Optimizer, Own())
     with pytest.raises(
         ValueError,
@@ -374,13 +374,13 @@ def told_back(x):
 
 
 @pytest.mark.parametrize("copy", range(3))
-def test_a_rounded_copy_of_a_point_is_the_point_asked_for(copy):
+def test_a_rounded_copy_of_a_point_counts_as_the_point(copy):
     now = TrialState(None, None).with_asked([(0.123456789, -0.5), (0.2, 0.3)])
     played = told_back(np.array([[0.123456789, -0.5]]))[copy]
     assert now.settled(torch.tensor(played)).untold == (((0.2, 0.3), 1),)
 
 
-def test_another_point_is_not_the_one_asked_for():
+def test_another_point_does_not_close_the_open_action():
     asked = (((0.123456789, -0.5), 1),)
     now = TrialState(None, None).with_asked([asked[0][0]])
     for x in ([0.125, -0.5], [0.123456789, 0.5], [0.0, 0.0]):
@@ -392,7 +392,7 @@ def test_the_nearest_of_two_points_is_settled():
     assert now.settled(torch.tensor([[1.0003, 0.0]])).untold == (((1.0, 0.0), 1),)
 
 
-def test_untold_actions_do_not_grow_without_bound():
+def test_open_actions_are_limited():
     now = TrialState(None, None)
     for t in range(300):
         now = now.with_asked([(float(t), 1.0)])._replace(rounds=t + 1)

@@ -58,7 +58,7 @@ def users():
 
 @pytest.mark.parametrize("name", users())
 @pytest.mark.filterwarnings("error")
-def test_one_real_number_is_feedback_whatever_holds_it_and_nothing_else_is(name):
+def test_feedback_is_one_real_number_of_any_type(name):
     states = []
     for y in HALF:
         user, tell = users()[name]
@@ -237,7 +237,7 @@ class Number(Silent, float):
     __float__ = float.__float__
 
 
-def test_what_cannot_be_printed_is_a_reason_and_is_refused_by_name():
+def test_unprintable_values_are_reasons_and_are_rejected_by_name():
     user = Optimizer(Index(), ARMS)
     user.fail(user.ask(), Silent())
     assert user.failures[0].reason == "<Silent>"
@@ -263,7 +263,7 @@ def test_what_cannot_be_printed_is_a_reason_and_is_refused_by_name():
             tell(user, Silent())
 
 
-def test_a_folder_is_no_file_to_save_to(tmp_path):
+def test_saving_to_a_folder_is_rejected(tmp_path):
     folder = tmp_path / "runs"
     folder.mkdir()
     user = AskTell(Index(), ARMS)

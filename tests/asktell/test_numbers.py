@@ -97,7 +97,7 @@ NONE = [
 
 @pytest.mark.filterwarnings("error")  # because NumPy would warn of an imaginary part that it drops
 @pytest.mark.parametrize("values, number", [(HALVES, 0.5), (THREES, 3.0)])
-def test_what_holds_one_real_number_is_that_number(values, number):
+def test_containers_of_one_real_number_are_accepted(values, number):
     for value in values:
         found = real_number("y", value)
         assert type(found) is float and found == number, value
@@ -119,12 +119,12 @@ def test_nan_and_infinity_are_returned_and_too_large_numbers_are_infinite():
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("value", NONE, ids=lambda value: type(value).__name__)
-def test_what_holds_none_or_several_is_refused_by_name(value):
+def test_values_without_exactly_one_number_are_rejected_by_name(value):
     with pytest.raises(ValueError, match="^y must be one real number, got "):
         real_number("y", value)
 
 
-def test_a_list_of_itself_is_refused():
+def test_a_list_that_contains_itself_is_rejected():
     endless = []
     endless.append(endless)
     with pytest.raises(ValueError, match="y must be one real number"):

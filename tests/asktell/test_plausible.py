@@ -145,7 +145,7 @@ BANDITS = {
 
 
 @pytest.mark.parametrize("name", BANDITS)
-def test_200_honest_trials_are_not_warned_of(name):
+def test_200_trials_that_follow_the_model_give_no_warning(name):
     """Every learner with a declared model, with random arms and rewards of its problem."""
     case, trials = BANDITS[name], 200
     streams, tkwargs = Streams(7, range(trials)), {"dtype": torch.float64, "device": "cpu"}
@@ -158,7 +158,7 @@ def test_200_honest_trials_are_not_warned_of(name):
 
 
 @every_model
-def test_honest_trials_of_ask_and_tell_are_not_warned_of(name):
+def test_ask_tell_trials_that_follow_the_model_give_no_warning(name):
     learner, answer, _ = MODELS[name]
     for seed in range(15):
         assert told(begun(learner), answer, 20, seed=seed) == []
@@ -209,7 +209,7 @@ def caution(learner, reward, arm=0, arms=ARMS, t=1):
     return learner.caution(torch.as_tensor(arms)[None], 100, seen)
 
 
-def test_learners_without_features_and_yes_or_no_rewards_declare_nothing():
+def test_learners_without_features_and_bernoulli_rewards_declare_no_interval():
     for learner in (UCB1(), BetaThompson(), LaplaceThompson(Poisson()), GLBOMD(Bernoulli(), 0.1)):
         assert caution(learner, 1.0) is None and caution(learner, 1e6) is None
     assert caution(BKB(Linear(), Confidence(NOISE, NORM, rule="const")), 1e6) is None
@@ -257,7 +257,7 @@ def test_limits_grow_slowly_with_the_rounds():
     assert caution(OFUL(NOISE, NORM), 2.2, t=10**12)  # the limit is 1 + 0.1 sqrt(2 ln(2e30))
 
 
-def test_bounds_that_only_some_methods_take():
+def test_bounds_that_only_some_methods_accept():
     counts = Poisson()
     assert "reward_bound=5.0" in caution(GLMUCB(counts, NORM, reward_bound=5.0), 6.0)
     assert "reward_bound=5.0" in caution(RSGLinCB(counts, NORM, reward_bound=5.0), 6.0)
@@ -279,7 +279,7 @@ def test_a_loss_bound_is_declared_in_the_context():
 # ---- one warning per trial ---------------------------------------------------------------------------------
 
 
-def test_what_was_warned_of_is_kept_in_the_file(tmp_path):
+def test_given_warnings_are_stored_in_the_file(tmp_path):
     learner, path = OFUL(NOISE, NORM), tmp_path / "state.npz"
     honest, user = AskTell(learner, ARMS), AskTell(learner, ARMS)
     honest.save(path)
@@ -294,7 +294,7 @@ def test_what_was_warned_of_is_kept_in_the_file(tmp_path):
         AskTell(learner, ARMS).restore(path).tell(0, 100.0)
 
 
-def test_an_overflow_and_the_rewards_are_warned_of_apart():
+def test_an_overflow_and_the_rewards_give_separate_warnings():
     """A dictionary with one slot overflows in a round whose reward follows the model."""
     user = Optimizer(LazyBKB(RBF(1e4), RADIUS, capacity=1), ARMS)
     with pytest.warns(UserWarning, match="overflow") as caught:
@@ -305,7 +305,7 @@ def test_an_overflow_and_the_rewards_are_warned_of_apart():
     assert len(caught) == 1
 
 
-def test_a_batch_is_warned_of_once_and_a_refused_one_not_at_all():
+def test_a_batch_warns_once_and_a_rejected_batch_does_not_warn():
     user = Optimizer(LazyBKB(Linear(), RADIUS), ARMS)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -316,7 +316,7 @@ def test_a_batch_is_warned_of_once_and_a_refused_one_not_at_all():
     assert len(caught) == 1 and user.rounds == 3
 
 
-def test_a_warning_turned_into_an_error_leaves_the_learner_as_it_was():
+def test_a_warning_raised_as_an_error_leaves_the_learner_unchanged():
     user = AskTell(OFUL(NOISE, NORM), ARMS)
     before = user.state
     with warnings.catch_warnings():

@@ -50,14 +50,14 @@ def ten_rounds(user):
 
 
 @pytest.mark.parametrize("name", ["glbomd", "bkb"])
-def test_a_learner_that_0_1_0_saved_asks_for_what_it_would_have_asked(name):
+def test_a_learner_saved_by_0_1_0_continues_unchanged(name):
     user = USERS[name]().restore(SAVED / f"{name}.npz")
     assert user.rounds == 10
     np.testing.assert_allclose(user.ask(), ASKED[name], rtol=1e-9)
     np.testing.assert_allclose(ten_rounds(USERS[name]()).ask(), ASKED[name], rtol=1e-9)
 
 
-def test_what_pf_then_forgot_cannot_be_taken_up():
+def test_old_files_of_pf_without_the_last_epoch_are_rejected():
     """The present optimizer needs the last finished epoch, which the file does not contain."""
     with pytest.raises(
         ValueError,
@@ -92,11 +92,11 @@ def test_another_learner_is_refused_by_what_differs():
         (1.0, 2.0, False),
     ],
 )
-def test_a_class_is_known_by_its_paper_and_name(there, here, equal):
+def test_a_class_is_described_by_paper_and_name(there, here, equal):
     assert configs_equal(there, here) == configs_equal(here, there) == equal
 
 
-def test_a_class_is_called_by_its_public_name():
+def test_errors_use_the_public_name_of_a_class():
     kinds = json.dumps([describe(user().learner) for user in USERS.values()])
     for kind in (
         "paperlib.glbomd.GLBOMD",
@@ -113,6 +113,6 @@ def test_a_class_is_called_by_its_public_name():
 @pytest.mark.parametrize(
     "value, differing", [(False, {}), (True, {"learner.start_at_zero": (True, None)})]
 )
-def test_an_option_that_is_gone_counts_only_where_it_made_another_learner(value, differing):
+def test_a_removed_option_matters_only_if_it_changed_the_learner(value, differing):
     there = {"learner": {"norm_bound": 1.0, "start_at_zero": value}}
     assert _differing(there, {"learner": {"norm_bound": 1.0}}) == differing

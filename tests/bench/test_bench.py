@@ -62,7 +62,7 @@ def toy(tmp_path, monkeypatch):
 # ------------------------------------------------------------------------------------------
 
 
-def test_subjects_are_the_cases_that_have_a_look():
+def test_subjects_are_the_cases_with_a_line_style():
     assert [subject.name for subject in speed.subjects("toy")] == ["ours", "slow"]
     assert [subject.paper for subject in speed.subjects("slow")] == ["toy"]
     with pytest.raises(
@@ -137,7 +137,7 @@ def test_bytes_of_a_state():
 
 
 @pytest.mark.slow
-def test_peak_memory_sees_what_a_run_holds():
+def test_peak_memory_includes_the_memory_of_a_run():
     script = """
 import torch
 from paperlib.core.contracts import ContractCase
@@ -213,7 +213,7 @@ def test_seconds_are_of_one_round_of_one_trial():
     )
 
 
-def test_what_is_kept_names_the_device_and_no_machine(tmp_path):
+def test_stored_reports_name_the_device_and_no_machine(tmp_path):
     bench.write(report(), tmp_path / "a.json")
     text = (tmp_path / "a.json").read_text()
     assert json.loads(text) == json.loads(json.dumps(report()))
@@ -276,12 +276,15 @@ def test_the_figure_holds_every_panel_and_repeats_byte_for_byte(profile, place, 
     )
 
 
-def test_a_line_that_ends_early_is_told_of():
+def test_the_caption_mentions_lines_that_end_early():
     found = report()
     ours = found["papers"]["toy"]["ours"]
     ours["points"] = [point for point in ours["points"] if point["trials"] != 100]
     text = bench.caption(found, found["papers"]["toy"], "here")
-    assert f"A line ends, and a learner has fewer trials in (f), where {speed.PATIENCE:g} s" in text
+    assert (
+        f"A line ends early, and a learner has fewer trials in (f), if playing the rounds before a point takes longer than {speed.PATIENCE:g} s"
+        in text
+    )
 
 
 def test_a_point_that_takes_too_long_is_left_out(monkeypatch):
@@ -300,7 +303,7 @@ def test_a_block_is_timed_at_least_five_times():
     assert found.state_bytes == 8 * (5 + 5 + 8)
 
 
-def test_lines_look_as_registered_and_star_the_host():
+def test_lines_have_registered_styles_and_a_star_for_the_host():
     ax = figures.panels()[1][0, 0]
     bench.lines_panel(ax, report()["papers"]["toy"], "trials", "median", title="a", ylabel="b")
     lines = {line.get_label(): line for line in ax.get_lines()}
@@ -314,7 +317,7 @@ def test_lines_look_as_registered_and_star_the_host():
     )
 
 
-def test_a_paper_measured_alone_is_renewed_among_the_others(monkeypatch):
+def test_measuring_one_paper_keeps_the_others(monkeypatch):
     monkeypatch.setattr(bench, "papers", lambda: ("linear", "toy"))
     new = report("paper")
     kept = new | {"papers": {"toy": {}, "linear": {"old": 1}, "gone": {}}}

@@ -82,7 +82,7 @@ def test_pack_and_unpack_are_inverse(tmp_path):
     )
 
 
-def test_pack_refuses_what_it_cannot_store():
+def test_pack_rejects_values_it_cannot_store():
     with pytest.raises(
         ValueError, match=r"state.base must be a tensor, Rows, int, float,.*, got \{'a': 1\}"
     ):
@@ -102,7 +102,7 @@ def test_rows_behave_like_lists(steps):
         assert rows.view[0].tolist() == reference and (-rows.view[1]).tolist() == reference
 
 
-def test_describe_is_json_and_tells_configurations_apart():
+def test_describe_is_json_and_distinguishes_configurations():
     @dataclass(frozen=True)
     class Config:
         rate: float
@@ -212,7 +212,7 @@ def test_toys_are_configurations():
     assert describe(Coins()) != describe(Coins(5)) and describe(Index())["kind"] == "toy.Index"
 
 
-def test_describe_tells_precision_apart():
+def test_describe_distinguishes_precision():
     assert (
         describe(torch.zeros(2)) != describe(torch.zeros(2, dtype=torch.float64))
         and describe(np.float64(1.5)) == 1.5

@@ -69,7 +69,7 @@ def nested(x):
 
 
 @every_part
-def test_the_text_of_learners_and_problems_is_short_and_says_what_differs(name):
+def test_the_repr_of_learners_and_problems_shows_non_default_settings(name):
     text = repr(PARTS[name])
     assert "\n" not in text and len(text) <= LONG == 200
     assert text.startswith(type(PARTS[name]).__name__ + "(") and " at 0x" not in text
@@ -87,7 +87,7 @@ def test_the_text_of_learners_and_problems_is_short_and_says_what_differs(name):
 
 
 @every_part
-def test_what_else_is_made_of_learners_and_problems_does_not_change(name):
+def test_copies_and_pickles_equal_the_original(name):
     part = PARTS[name]
     for again in (dataclasses.replace(part), pickle.loads(pickle.dumps(part)), copy.copy(part)):
         assert type(again) is type(part) and repr(again) == repr(part)

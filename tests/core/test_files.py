@@ -57,7 +57,7 @@ def test_two_writers_of_one_file_are_apart(tmp_path):
     assert path.read_bytes() == b"mine" and names(tmp_path) == ["a"]
 
 
-def test_what_a_killed_writer_left_goes_after_a_day_with_the_next_write_of_the_file(tmp_path):
+def test_partial_files_of_killed_writers_are_removed_after_a_day(tmp_path):
     code = f"""
 import os, signal
 from paperlib.core.files import write_atomically

@@ -15,7 +15,7 @@ def parsed(path):
     return parse_npz(path.read_bytes())
 
 
-def test_what_was_written_is_read(tmp_path):
+def test_written_values_are_read_back(tmp_path):
     write_npz(tmp_path / "x.npz", HEAD, ARRAYS)
     head, arrays = parsed(tmp_path / "x.npz")
     assert {name: head[name] for name in HEAD} == HEAD and arrays.keys() == ARRAYS.keys()
@@ -36,7 +36,7 @@ def test_what_was_written_is_read(tmp_path):
     ],
     ids=["head", "more in it", "fewer", "more", "kind", "shape", "names", "values"],
 )
-def test_what_was_changed_since_is_seen(change, tmp_path):
+def test_later_changes_are_detected(change, tmp_path):
     write_npz(tmp_path / "x.npz", HEAD, ARRAYS)
     head, arrays = parsed(tmp_path / "x.npz")
     change(head, arrays)
@@ -45,13 +45,13 @@ def test_what_was_changed_since_is_seen(change, tmp_path):
         parsed(tmp_path / "x.npz")
 
 
-def test_a_file_from_before_there_were_checksums_is_taken_at_its_word(tmp_path):
+def test_a_file_without_checksums_is_accepted(tmp_path):
     np.savez(tmp_path / "x.npz", head=np.array(json.dumps(HEAD)), **ARRAYS)
     head, arrays = parsed(tmp_path / "x.npz")
     assert head == HEAD and arrays.keys() == ARRAYS.keys()
 
 
 @pytest.mark.parametrize("raw", [b"", b"hello", b"PK\x03\x04"])
-def test_what_is_no_such_file_raises(raw):
+def test_files_that_are_no_npz_raise_an_error(raw):
     with pytest.raises(Exception, match="."):
         parse_npz(raw)

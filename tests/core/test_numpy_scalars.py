@@ -126,7 +126,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("i", CALLS)
-def test_what_is_called_takes_a_scalar_of_numpy_as_the_python_number(i):
+def test_calls_accept_numpy_scalars_as_python_numbers(i):
     make, given, _ = CALLS[i]
     for name, value in given.items():
         for ours, plain in both(value):
@@ -277,7 +277,7 @@ def unfrozen(tree):
 
 
 @pytest.mark.parametrize("find", [dropped, unfrozen])
-def test_what_is_checked_is_pythons_number_from_then_on(find):
+def test_checked_values_become_python_numbers(find):
     found = [(path.name, x) for path in FILES for x in find(ast.parse(path.read_text()))]
     assert found == []
 

@@ -99,7 +99,7 @@ def test_chunks_of_a_run_are_its_parts(results):
     assert again.equal(made)
 
 
-def test_the_key_knows_every_row(results):
+def test_the_key_depends_on_every_row(results):
     for change in (None, 0, 99):
         bonus = BONUS.clone()
         if change is not None:
@@ -177,7 +177,7 @@ def test_resuming_keeps_the_rows(tmp_path):
     )
 
 
-def test_where_settings_may_stand():
+def test_select_trials_finds_nested_settings():
     rows = torch.arange(12.0).reshape(6, 2)
     inner = Nested(rows=rows)
     config = Nested(base=inner, several=(inner, {"x": [inner]}, 3.0), rows=torch.tensor(5.0))
@@ -226,7 +226,7 @@ def test_scale_and_uniforms_of_generalized_linear_bandits():
         np.testing.assert_allclose(total(made)[trial], total(alone)[0], atol=1e-9)
 
 
-def test_seeds_tell_trials_apart():
+def test_seeds_distinguish_trials():
     draw = Streams(40, [2, 7, 0]).at(3)
     assert draw.seeds.dtype == torch.int64 and draw.seeds.tolist() == [42, 47, 40]
     assert torch.equal(Streams(42, range(1)).at(-1).seeds, draw.seeds[:1])

@@ -49,7 +49,7 @@ def test_hash_equals_python_integers(seed, stream, counter):
     t=st.integers(-1, 3000),
     shape=st.lists(st.integers(1, 4), max_size=2),
 )
-def test_a_draw_does_not_depend_on_company(seed, trial, t, shape):
+def test_a_draw_does_not_depend_on_the_other_trials(seed, trial, t, shape):
     many = Streams(seed, range(51)).at(t).uniform("x", *shape)
     alone = Streams(seed, [trial]).at(t).uniform("x", *shape)
     shifted = Streams(seed + trial, [0]).at(t).uniform("x", *shape)
@@ -57,7 +57,7 @@ def test_a_draw_does_not_depend_on_company(seed, trial, t, shape):
     assert torch.equal(many[trial], alone[0]) and torch.equal(alone, shifted)
 
 
-def test_the_order_of_asking_does_not_matter():
+def test_the_order_of_draws_does_not_matter():
     forward, backward = Streams(5, range(3)), Streams(5, range(3))
     a = [forward.at(t).normal("x", 2) for t in range(0, 2500, 7)]
     b = [backward.at(t).normal("x", 2) for t in reversed(range(0, 2500, 7))]
@@ -75,7 +75,7 @@ def test_counter_belongs_to_a_window():
     assert values == [by_hand(0, 3, t // 10) for t in range(40)]
 
 
-def test_purposes_are_unlike_and_well_spread():
+def test_purposes_have_different_and_well_spread_streams():
     streams = Streams(0, range(200))
     draws = {
         p: torch.stack([streams.at(t).uniform(p) for t in range(50)]).numpy().ravel()

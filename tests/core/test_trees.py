@@ -57,7 +57,7 @@ def test_where_by_hand():
     assert found.history.view[:, 1, 0].tolist() == [0.125, 11.125, 12.125]
 
 
-def test_where_gives_what_was_shared_rows_of_its_own():
+def test_where_gives_shared_tensors_one_row_per_trial():
     mask, one, other = torch.tensor([True, False]), torch.ones(1, 3), torch.zeros(1, 3)
     assert tree_where(mask, (one,), (other,))[0].tolist() == [[1, 1, 1], [0, 0, 0]]
     assert tree_where(mask, (one,), (torch.full((2, 3), 5.0),))[0].tolist() == [
@@ -67,7 +67,7 @@ def test_where_gives_what_was_shared_rows_of_its_own():
     assert tree_where(mask, (one,), (one,))[0] is one
 
 
-def test_joined_histories_go_on_apart():
+def test_joined_histories_continue_separately():
     a, b = state(2), state(2, 10.0)
     found = tree_where(torch.tensor([True, False]), a, b)
     longer = found.history.append(torch.full((2, 2), 7.0, dtype=torch.float64))
@@ -119,7 +119,7 @@ UNLIKE = {
 
 
 @pytest.mark.parametrize("fields, said", UNLIKE.values(), ids=UNLIKE)
-def test_trees_that_are_unlike_are_refused_by_path(fields, said):
+def test_trees_with_different_structure_are_rejected_by_path(fields, said):
     with pytest.raises(ValueError, match=said):
         tree_where(torch.tensor([True, False]), state(2), state(2, **fields))
 
@@ -156,7 +156,7 @@ def test_shared_leaves_are_named(tree, trials, shared):
         check_unshared("Own", tree, trials)
 
 
-def test_a_base_that_shares_is_refused_by_name():
+def test_a_base_with_shared_tensors_is_rejected():
     check_unshared("Own", state(3).base, 3)
     with pytest.raises(
         ValueError,
@@ -165,5 +165,5 @@ def test_a_base_that_shares_is_refused_by_name():
         check_unshared("Clocked", (torch.ones(3), 5), 3)
 
 
-def test_bytes_are_those_of_rows_so_far():
+def test_bytes_count_only_stored_rows():
     assert state_bytes(state(3)) == 3 * (2 * 8 + 8 + 4 * 8 + 1)

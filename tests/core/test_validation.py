@@ -55,7 +55,7 @@ NO_NUMBERS = [
     "rule", [rules.check_positive, rules.check_nonnegative, rules.check_probability]
 )
 @pytest.mark.parametrize("value", NO_NUMBERS, ids=range(len(NO_NUMBERS)))
-def test_what_is_no_number_to_compute_with_is_refused(rule, value):
+def test_non_numbers_are_rejected(rule, value):
     with pytest.raises(
         ValueError, match="^setting must be (0 or )?a positive number from 1e-30 to 1(?s:.)*, got "
     ):
@@ -68,7 +68,7 @@ FLOATS = [np.dtype(code).type for code in np.typecodes["Float"]]
 
 
 @pytest.mark.parametrize("value", [1, 1.0, 0.5, 1e-30, *(kind(1) for kind in INTEGERS + FLOATS)])
-def test_numbers_are_taken_and_handed_back_as_pythons(value):
+def test_numbers_are_accepted_and_returned_as_python_numbers(value):
     for rule in (rules.check_positive, rules.check_nonnegative, rules.check_probability):
         found = rule("setting", value)
         assert found == value and type(found) in (int, float)
@@ -214,7 +214,7 @@ AT_BEGIN = {
 
 
 @pytest.mark.parametrize("name", AT_BEGIN)
-def test_what_hangs_on_the_problem_is_refused_at_its_beginning(name):
+def test_settings_that_depend_on_the_problem_are_checked_at_init(name):
     with pytest.raises(ValueError, match=f"^{name.split()[0]} must (?s:.)*, got "):
         AT_BEGIN[name]()
 
@@ -233,7 +233,7 @@ def test_data_beyond_a_fit_are_refused():
         search.tell(1e6)
 
 
-def test_an_error_says_what_points_are_called():
+def test_an_error_uses_the_name_of_the_points():
     arms, once = torch.eye(2, dtype=torch.float64), torch.ones(1, 2, dtype=torch.float64)
     with pytest.raises(ValueError, match="^at must be finite .*, got nan"):
         nystrom_posterior(arms, RBF(1.0), once > 0, once, once, 1.0, at=arms * math.nan)

@@ -139,7 +139,9 @@ def test_own_folder_comes_first(monkeypatch, places, server):
 
 @pytest.mark.parametrize("place", [0, 1])
 @pytest.mark.parametrize("damaged", [CONTENT[:-1], gzip.compress(CONTENT)[:-20], b""])
-def test_differing_file_is_refused_by_name_and_kept(monkeypatch, places, server, place, damaged):
+def test_a_file_with_other_content_is_rejected_by_name_and_not_deleted(
+    monkeypatch, places, server, place, damaged
+):
     register(monkeypatch, server.url("/toy", CONTENT))
     places[1].mkdir()
     path = places[place] / "toy.data"
@@ -172,7 +174,7 @@ def test_own_folder_must_exist(monkeypatch, places):
 @pytest.mark.parametrize(
     "ask", [datasets.find, datasets.fetch, datasets.load, datasets.checksum, datasets.available]
 )
-def test_unknown_name_lists_what_there_is(ask):
+def test_an_unknown_name_raises_an_error_with_all_names(ask):
     with pytest.raises(ValueError, match="^name must be one of .*covertype.*wdbc.*, got 'mnist'"):
         ask("mnist")
 
@@ -224,9 +226,7 @@ def test_second_address_serves_where_the_first_fails(monkeypatch, places, server
         (b"no archive", "Toys/toy.data"),
     ],
 )
-def test_wrong_download_is_refused_and_leaves_the_cache_alone(
-    monkeypatch, places, server, body, member
-):
+def test_a_wrong_download_is_rejected_and_not_cached(monkeypatch, places, server, body, member):
     register(monkeypatch, server.url("/toy", body), member=member)
     places[1].mkdir()
     (places[1] / "other.data").write_bytes(b"kept")
@@ -237,7 +237,7 @@ def test_wrong_download_is_refused_and_leaves_the_cache_alone(
     assert [p.name for p in places[1].iterdir()] == ["other.data"]
 
 
-def test_offline_says_how_to_get_the_file(monkeypatch, places, server):
+def test_offline_errors_explain_how_to_get_the_file(monkeypatch, places, server):
     port = server.server.server_port
     server.server.shutdown()
     server.server.server_close()
@@ -255,7 +255,9 @@ def test_offline_says_how_to_get_the_file(monkeypatch, places, server):
     assert all(part in str(error.value) for part in parts)
 
 
-def test_a_cache_that_cannot_be_written_is_no_failed_download(monkeypatch, places, server, capsys):
+def test_a_read_only_cache_is_not_reported_as_a_failed_download(
+    monkeypatch, places, server, capsys
+):
     register(monkeypatch, server.url("/toy", CONTENT))
     places[1].write_text("a file where the folder was to be")
     with pytest.raises(OSError, match=f"cannot be written.*{places[1]}") as error:
@@ -271,7 +273,7 @@ def test_a_cache_that_cannot_be_written_is_no_failed_download(monkeypatch, place
     )
 
 
-def test_a_disk_that_fills_during_a_download_is_no_failed_download(monkeypatch, places, server):
+def test_a_full_disk_is_not_reported_as_a_failed_download(monkeypatch, places, server):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -282,7 +284,7 @@ def test_a_disk_that_fills_during_a_download_is_no_failed_download(monkeypatch, 
     assert [*places[1].iterdir()] == []
 
 
-def test_without_an_address_nothing_is_asked(monkeypatch, places):
+def test_without_an_address_no_host_is_contacted(monkeypatch, places):
     register(monkeypatch)
     with pytest.raises(FileNotFoundError) as error:
         datasets.fetch("toy")
@@ -292,7 +294,7 @@ def test_without_an_address_nothing_is_asked(monkeypatch, places):
     )
 
 
-def test_no_data_set_needs_a_person():
+def test_no_data_set_needs_manual_steps():
     assert all(entry.urls for entry in datasets.REGISTRY.values())
 
 
@@ -367,7 +369,7 @@ def test_adjusted_closes_are_one_table(monkeypatch, places, server):
 
 
 @pytest.mark.parametrize("files", [{}, {"A": "Date,Close\n2013-01-02,1\n"}])
-def test_an_archive_of_something_else_is_refused(monkeypatch, places, server, files):
+def test_an_archive_with_other_content_is_rejected(monkeypatch, places, server, files):
     register(
         monkeypatch,
         server.url("/toy", tickers(**files)),
@@ -406,7 +408,7 @@ def test_command_line_reports_each_name(monkeypatch, places, server, capsys):
     assert "refused" in capsys.readouterr().out
 
 
-def test_command_line_without_names_asks_a_dead_host_once(monkeypatch, places, server, capsys):
+def test_command_line_without_names_contacts_a_dead_host_once(monkeypatch, places, server, capsys):
     port = server.server.server_port
     server.server.shutdown()
     server.server.server_close()
@@ -654,7 +656,7 @@ def test_builder_on_rows_in_the_same_format(tmp_path):
     assert covertype.differences(table, again._replace(counts=again.counts + 1)) == ["counts"]
 
 
-def test_builder_names_what_is_wrong():
+def test_builder_raises_clear_errors():
     rows, cover, _ = blobs()
     with pytest.raises(
         ValueError, match="^cover must contain cover types .*, got values from 0 to 4"

@@ -91,11 +91,11 @@ def test_a_value_is_evaluated_once(place, monkeypatch, count):
     assert all(line["error"] is None for line in lines)
 
 
-def test_nothing_asked_is_nothing_answered(place):
+def test_an_empty_request_returns_no_values(place):
     assert evaluate([]) == []
 
 
-def test_kinds_of_values_are_told_apart(place):
+def test_types_of_values_are_distinguished(place):
     xs = [1, 1.0, True, 1.0 + 1e-15]
     file, calls = counted(place)
     assert at(file, *xs) == [x**2 for x in xs] and sum(calls().values()) == 4
@@ -111,7 +111,7 @@ def test_functions_do_not_share_values(place):
     assert evaluate([(file, {"x": 3}), (scaled, {"x": 3})]) == [9.0, 9.0] and calls()["3"] == 2
 
 
-def test_what_another_has_appended_is_seen(place):
+def test_lines_of_another_process_are_read(place):
     (first, calls), (second, _) = counted(place), counted(place)
     at(first, 1), at(second, 1, 2), at(first, 2, 3)
     assert calls() == {"1": 1, "2": 1, "3": 1}
@@ -127,7 +127,7 @@ def test_a_torn_last_line_is_evaluated_again(place):
     assert calls() == {"1": 1, "2": 2, "3": 1}
 
 
-def test_a_line_that_is_being_written_is_read_when_it_is_whole(place, caplog):
+def test_an_unfinished_line_is_read_when_it_is_complete(place, caplog):
     file, calls = counted(place)
     at(file, 1, 2)
     text = file.path.read_bytes()
@@ -188,7 +188,7 @@ def test_a_failure_is_logged_and_not_tried_again(place, monkeypatch, count, foun
     assert again.lookup(asked[1]).error is None and math.isfinite(again.lookup(asked[0]).value)
 
 
-def test_too_little_memory_says_nothing_about_parameters(place):
+def test_a_memory_error_is_not_stored(place):
     file = Evaluations(answer, "f", ABOUT)
     with pytest.raises(MemoryError):
         evaluate([(file, {"found": "MemoryError"})])
@@ -218,7 +218,7 @@ def test_as_many_workers_as_the_job_may_have_threads(monkeypatch):
         assert evaluations.workers() == len(os.sched_getaffinity(0))
 
 
-def test_workers_are_kept_and_have_one_thread_and_no_torch(place, monkeypatch):
+def test_workers_are_reused_and_have_one_thread_and_no_torch(place, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     ask = lambda f, k: evaluate([(Evaluations(f, "f", {"round": k}), {"i": i}) for i in range(8)])
     rounds = [set(ask(process, k)) for k in range(3)]
@@ -230,7 +230,7 @@ def test_workers_are_kept_and_have_one_thread_and_no_torch(place, monkeypatch):
 
 
 @pytest.mark.slow
-def test_little_but_evaluations_takes_the_workers_time(place, monkeypatch):
+def test_workers_spend_their_time_on_evaluations(place, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     file, _ = counted(place, seconds=0.1)
     at(file, -1, -2)  # start the workers
@@ -257,7 +257,7 @@ def test_processes_may_append_at_once(place):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("count", ["1", "2"])
-def test_what_a_killed_process_has_logged_is_not_evaluated_again(place, count):
+def test_evaluations_of_a_killed_process_are_reused(place, count):
     code = f"at(counted(Path({str(place)!r}), seconds=0.05)[0], *range(60))"
     environment = {**os.environ, "OMP_NUM_THREADS": count}
     process = subprocess.Popen(
@@ -321,14 +321,14 @@ def changes(parameters):
 
 
 @pytest.mark.parametrize("x", ["os", "import"])
-def test_what_says_nothing_about_the_parameters_is_not_kept(x):
+def test_errors_of_the_machine_are_not_stored(x):
     file = Evaluations(raises, "f", ABOUT)
     with pytest.raises((OSError, ImportError)):
         at(file, x)
     assert file.path.read_bytes() == b""
 
 
-def test_an_error_whose_text_cannot_be_told_is_kept_by_its_kind():
+def test_an_error_without_printable_text_is_stored_by_its_type():
     file = Evaluations(raises, "f", ABOUT)
     assert at(file, "text") == [0.0] and file.entries()[0].error == "Unprintable"
 
@@ -342,7 +342,7 @@ def test_a_function_that_changes_its_parameters_changes_no_entry():
 
 
 @pytest.mark.parametrize("about", [{"s": (1, 2)}, {1: "a"}, {"x": math.nan}])
-def test_what_json_does_not_give_back_is_refused_before_anything_is_evaluated(about):
+def test_parameters_that_json_changes_are_rejected_first(about):
     with pytest.raises(ValueError, match="^about must .*, got "):
         Evaluations(changes, "f", about)
 
@@ -388,7 +388,7 @@ def leave(parameters):
 
 
 @pytest.mark.parametrize("count", ["1", "2"])
-def test_a_function_that_exits_or_gives_no_number_is_a_failure(place, monkeypatch, count):
+def test_a_function_that_exits_or_returns_no_number_fails(place, monkeypatch, count):
     monkeypatch.setenv("OMP_NUM_THREADS", count)
     log = Evaluations(leave, "leave", ABOUT)
     assert evaluate([(log, {"x": x}) for x in range(3)]) == [0.0] * 3
@@ -396,7 +396,7 @@ def test_a_function_that_exits_or_gives_no_number_is_a_failure(place, monkeypatc
     assert errors[0] == "SystemExit: 3" and "'2.5'" in errors[1] and "True" in errors[2]
 
 
-def test_a_folder_that_cannot_be_written_is_found_before_a_fit(place, tmp_path, monkeypatch):
+def test_an_unwritable_folder_is_detected_before_a_fit(place, tmp_path, monkeypatch):
     calls = tmp_path / "calls"
     log = Evaluations(functools.partial(square, calls=str(calls)), "square", ABOUT)
     log.path.parent.parent.mkdir(parents=True, exist_ok=True)
@@ -406,7 +406,7 @@ def test_a_folder_that_cannot_be_written_is_found_before_a_fit(place, tmp_path, 
     assert not calls.exists()
 
 
-def test_a_file_that_was_begun_anew_is_read_from_its_start(place, tmp_path):
+def test_a_recreated_file_is_read_from_its_start(place, tmp_path):
     calls = tmp_path / "calls"
     make = lambda: Evaluations(functools.partial(square, calls=str(calls)), "square", ABOUT)
     reader, writer = make(), make()

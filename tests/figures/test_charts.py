@@ -59,7 +59,7 @@ def test_ticks_are_the_settings_counted_from_the_last():
     assert sorted(ax.get_xticks()) == [2, 8]
 
 
-def test_guides_have_their_slopes_and_move_no_axis():
+def test_slope_guides_do_not_change_the_axes():
     ax, samples = panel(), {"GLR": {T: np.array([T, T + 1.0]) for T in (16, 256)}}
     charts.sweep_panel(ax, samples, {}, log_y=True)
     before, lines = (ax.get_xlim(), ax.get_ylim()), len(ax.get_lines())
@@ -71,7 +71,7 @@ def test_guides_have_their_slopes_and_move_no_axis():
     assert [text.get_text() for text in ax.texts] == ["$T^{1/2}$", "$T^{2/3}$"]
 
 
-def test_controls_stand_at_their_means():
+def test_controls_are_drawn_at_their_means():
     ax = panel()
     controls = {"MASTER": np.array([9.0, 11.0, 10.0]), "GLR": np.array([1.0, 30.0])}
     found = charts.sweep_panel(ax, {"BoB": {1: LINE, 2: LINE}}, controls, log_y=True)
@@ -115,7 +115,7 @@ def test_points_of_one_quantity_are_means_both_ways():
     assert [text.get_text() for text in ax.texts] == ["beside"]
 
 
-def test_oracles_are_open_and_what_has_no_marker_gets_a_cross():
+def test_oracles_have_open_markers_and_unmarked_learners_crosses():
     dot = lambda name: charts.dot_style(name, figures.line_style(name))
     assert dot("EGS, oracle")["markerfacecolor"] == "white"
     assert "markerfacecolor" not in dot("EGS")
@@ -145,7 +145,7 @@ def dots(ax):
     ]
 
 
-def test_dots_stand_in_rows_and_apart():
+def test_dots_are_in_rows_and_apart():
     fig, axes = figures.panels(1)
     numbers = charts.dots_panel(axes[0, 0], FOUND, LOOKS, line=0.6)
     assert numbers["one"]["second"] == {"estimate": 0.9, "low": 0.8, "high": 0.95}
@@ -207,7 +207,7 @@ def test_bounds_reach_beyond_the_run():
 
 
 @pytest.mark.parametrize("right", [False, True])
-def test_lines_across_stand_at_their_heights_with_their_names(right):
+def test_horizontal_lines_have_their_heights_and_names(right):
     fig, axes = figures.panels(1)
     ax, lines = axes[0, 0], {"center": 0.7, "optimum": 0.0}
     ax.set_ylim(-1, 2)
@@ -227,7 +227,7 @@ def test_lines_across_stand_at_their_heights_with_their_names(right):
     assert name.xyann[0] > 0
 
 
-def test_controls_that_look_alike_are_named_on_their_lines():
+def test_controls_with_the_same_style_are_labelled():
     """UCB1 and the two Thompson rules are gray solid lines without a marker."""
     fig, axes = figures.panels(1)
     alike = ("UCB1", "Beta Thompson", "Laplace Thompson")

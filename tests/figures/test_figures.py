@@ -113,7 +113,7 @@ def test_a_figure_stays_in_its_papers_folder(tmp_path, place):
 
 
 @pytest.mark.slow
-def test_numbers_that_are_no_json_leave_the_pictures_as_they_were(tmp_path):
+def test_numbers_that_are_not_json_leave_the_images_unchanged(tmp_path):
     save(draw()[0], numbers={"a": 1})
     before = {path: path.read_bytes() for path in (tmp_path / "figures").rglob("*.*")}
     with pytest.raises(UnicodeEncodeError):
@@ -121,7 +121,7 @@ def test_numbers_that_are_no_json_leave_the_pictures_as_they_were(tmp_path):
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_json_says_where_the_numbers_come_from(tmp_path):
+def test_json_records_the_origin_of_the_numbers(tmp_path):
     fig, numbers = draw()
     check = checks.Check("Lemma 1", "toy", "a <= b", {}, [1.0], [2.0])
     verdict = verdicts.Verdict("toy.C1", "holds", "quick", 1.0, (0.5, 1.5), 5, "mean, t")
@@ -176,7 +176,7 @@ def test_png_carries_its_text_and_size(tmp_path):
     assert b"CreationDate" not in (tmp_path / "figures/quick/toy/panel.pdf").read_bytes()
 
 
-def test_bars_refuse_what_a_log_axis_cannot_show():
+def test_bars_reject_values_that_a_log_axis_cannot_show():
     ax = figures.panels()[1][0, 0]
     with pytest.raises(
         ValueError, match="^seconds.* must have a positive lower quartile, .*, got 0.0"
@@ -185,12 +185,12 @@ def test_bars_refuse_what_a_log_axis_cannot_show():
 
 
 @pytest.mark.parametrize("empty", ["caption", "alt"])
-def test_caption_and_words_are_asked_for(empty):
+def test_caption_and_alternative_text_are_required(empty):
     with pytest.raises(ValueError, match=empty):
         save(draw()[0], **{empty: " "})
 
 
-def test_nothing_global_is_touched():
+def test_no_global_state_is_changed():
     before = dict(matplotlib.rcParams)
     save(draw()[0])
     assert dict(matplotlib.rcParams) == before and plt.get_fignums() == []
@@ -202,7 +202,7 @@ def test_a_figure_of_pyplot_is_closed():
     assert plt.get_fignums() == []
 
 
-def test_lines_look_as_declared():
+def test_lines_have_the_declared_styles():
     fig, axes = figures.panels()
     figures.regret_panel(axes[0, 0], TRACES)
     lines = {line.get_label(): line for line in axes[0, 0].get_lines()}
@@ -225,7 +225,7 @@ def test_lines_look_as_declared():
     assert axes[0, 0].get_ylim()[0] == 0 and len(axes[0, 0].collections) == 3
 
 
-def test_bands_of_some_alone():
+def test_only_selected_bands_are_drawn():
     fig, axes = figures.panels(2)
     every = figures.regret_panel(axes[0, 0], TRACES)
     some = figures.regret_panel(axes[0, 1], TRACES, bands=["ours"])
@@ -254,7 +254,7 @@ def test_colors_are_those_of_okabe_and_ito():
     assert {color for name, color in COLORS.items() if name != "gray"} <= known
 
 
-def test_names_that_nobody_declared_are_told_apart_and_keep_the_others_colors(toy):
+def test_undeclared_names_get_distinct_colors_and_others_keep_theirs(toy):
     known = figures.line_style("ours")
     found = figures.line_styles(["ours", "mine", "yours"])
     assert found["ours"] == known
@@ -266,7 +266,7 @@ def test_names_that_nobody_declared_are_told_apart_and_keep_the_others_colors(to
         figures.line_styles(["mine"], {"mine": Style("yellow")})
 
 
-def test_disputed_looks_are_refused(toy, monkeypatch):
+def test_conflicting_styles_are_rejected(toy, monkeypatch):
     module = __import__("companion.toy.styles", fromlist=["STYLES"])
     monkeypatch.setitem(module.STYLES, "greedy", Style("blue"))
     with pytest.raises(ValueError, match="must be the only style of this name .*, got "):
@@ -297,7 +297,7 @@ def test_a_notebook_shows_the_picture_once(monkeypatch):
     )
 
 
-def test_time_panel_marks_what_cannot_be_batched():
+def test_time_panel_marks_learners_that_cannot_be_batched():
     fig, axes = figures.panels(1)
     sample = {"S = 3": [1.0, 2.0, 3.0]}
     numbers = figures.time_panel(

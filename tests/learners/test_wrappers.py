@@ -54,7 +54,7 @@ def steps(learner, count, trials=range(3), state=None, start=0):
     return state, heard
 
 
-def test_dictated_actions_come_first_then_the_bases_own():
+def test_dictated_actions_come_before_the_actions_of_the_base():
     played = trace(Scripted(Index(), LISTED, 4))["arm"]
     np.testing.assert_array_equal(played[:, :4], [ACTIONS] * 3)
     base, heard = Index(), steps(Scripted(Index(), LISTED, 4), 12)[1]
@@ -69,7 +69,7 @@ def test_dictated_actions_come_first_then_the_bases_own():
     np.testing.assert_array_equal(played[:, 4:].T, [x.tolist() for x, _ in heard[4:]])
 
 
-def test_the_base_hears_every_round():
+def test_the_base_receives_every_round():
     state, heard = steps(Scripted(Index(), LISTED, 4), 6)
     assert state.rounds == state.base.rounds == 6
     torch.testing.assert_close(
@@ -82,13 +82,13 @@ def test_the_base_hears_every_round():
     assert Scripted(Index(), LISTED, 4).report(state)["plays"].tolist() == [10.0] * 3
 
 
-def test_no_dictated_round_is_the_base():
+def test_without_dictated_rounds_the_wrapper_equals_its_base():
     np.testing.assert_array_equal(
         trace(Scripted(Index(), Listed(()), 0))["arm"], trace(Index())["arm"]
     )
 
 
-def test_a_learner_may_dictate():
+def test_a_learner_may_dictate_actions():
     """Five rounds of uniform play draw the same arms as ``UniformArm`` alone, and the base keeps the observations."""
     learner = Scripted(Index(), UniformArm(), 5)
     played, uniform = trace(learner)["arm"], trace(UniformArm())["arm"]
@@ -126,7 +126,7 @@ class Wary(Index):
             raise ValueError("arms must be three")
 
 
-def test_it_is_what_its_base_is():
+def test_scripted_has_the_members_of_its_base():
     learner = Scripted(Wary(), Listed((0,)), 1)
     assert learner.wants == "loss"
     assert Scripted(UniformArm(), Listed((0,)), 1).report(None) == {}
@@ -208,7 +208,7 @@ def test_horizons_double():
     assert [s.base.ever for s in states] == [s.base.rounds for s in states]
 
 
-def test_a_base_that_restarts_carries_over_what_it_likes():
+def test_a_base_with_restart_may_carry_over_state():
     states = epochs(Doubling(Restarted()), 10)
     assert [s.base.ever for s in states] == list(range(11)) and [
         s.base.horizon for s in states[:4]
@@ -216,7 +216,7 @@ def test_a_base_that_restarts_carries_over_what_it_likes():
     assert torch.equal(states[7].base.arm, (states[0].base.arm + 3) % 4)
 
 
-def test_a_base_that_does_not_restart_draws_anew():
+def test_a_base_without_restart_has_new_draws_in_each_epoch():
     states = epochs(Doubling(Fixed()), 7)
     draws = Streams(0, range(3))
     for first in (1, 3, 7):  # drawn with the randomness of the last round of the previous epoch
@@ -251,7 +251,7 @@ def test_updating_leaves_the_state_alone_where_an_epoch_ends():
     )
 
 
-def test_doubling_is_what_its_base_is():
+def test_doubling_has_the_members_of_its_base():
     learner = Doubling(Wary())
     assert learner.wants == "loss" and not learner.tags.fixed_arms
     with pytest.raises(ValueError, match="three"):
@@ -271,7 +271,7 @@ class Own(Index):
     tags = Tags(own_actions=False)
 
 
-def test_a_base_that_learns_of_its_own_actions_only():
+def test_a_base_that_learns_only_from_its_own_actions():
     assert (
         Doubling(Index()).tags.own_actions
         and not Doubling(Own()).tags.own_actions
@@ -389,14 +389,14 @@ def test_every_optional_method_is_the_bases(wrap, name):
 
 
 @every_wrapper
-def test_what_the_base_lacks_the_wrapper_does_without(wrap):
+def test_a_wrapper_lacks_optional_members_that_its_base_lacks(wrap):
     plain = wrap(UniformArm())
     assert plain.report(steps(plain, 1)[0]) == {} and plain.caution(None) is None
     assert not hasattr(plain, "optimistic")
     wrap(Index()).validate(torch.eye(4)[None], None, None)
 
 
-def test_wrappers_that_change_the_state_when_they_choose_say_so():
+def test_wrappers_that_change_the_state_in_select_declare_it():
     """Even with a base whose ``prepares`` is False, ask/tell must call the ``select`` of such a wrapper."""
     for name in papers():  # imports the paper's wrappers
         paper_module(name, "cases")
@@ -424,7 +424,7 @@ class Counting(Index):
 
 
 @every_wrapper
-def test_an_action_of_ones_own_is_learned_of_without_a_choice(wrap):
+def test_a_wrapper_learns_from_an_action_of_the_user_without_select(wrap):
     Counting.asked = 0
     user = AskTell(wrap(Counting()), np.eye(4))
     user.tell(1, 1.0), user.tell(1, 1.0)  # Doubling starts an epoch in the second round
@@ -443,7 +443,7 @@ AROUND = {
 
 
 @pytest.mark.parametrize("name", AROUND)
-def test_what_follows_from_the_arms_is_in_no_file(name, tmp_path):
+def test_quantities_derived_from_the_arms_are_not_saved(name, tmp_path):
     user, path = AskTell(AROUND[name], GRID), tmp_path / "state.npz"
     for _ in range(4):
         user.tell(user.ask(), 0.5)
@@ -465,7 +465,7 @@ class Slow(Index):
     tags = Tags(fixed_arms=True)
 
 
-def test_scripted_heeds_the_learner_that_dictates_too():
+def test_scripted_respects_a_learner_that_dictates():
     learner = Scripted(Index(), Slow(), 3)
     assert learner.tags.fixed_arms and not Scripted(Index(), Index(), 3).tags.fixed_arms
     with pytest.raises(ValueError, match="the same arms"):

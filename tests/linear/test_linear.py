@@ -172,7 +172,7 @@ def test_broken_learners_and_wrong_assumptions_are_flagged(learner, ellipsoid):
     assert held(learner, ellipsoid).verdict == "fails"
 
 
-def test_the_ellipsoid_is_the_learners_own_and_informs_once_it_is_small():
+def test_the_ellipsoid_is_the_learners_and_becomes_informative():
     learner = OFUL(1.0, 1.0, 0.05, ridge=0.5)
     ellipsoid = Ellipsoid(1.0, 1.0, 0.05, ridge=0.5)
     probes = {
@@ -200,7 +200,7 @@ def test_the_ellipsoid_is_the_learners_own_and_informs_once_it_is_small():
 @pytest.mark.parametrize(
     "problem", [Circle(norm=0.5, noise=0.2, arms=12), FreshArms(3, 0.5, 0.2, 6)]
 )
-def test_problems_are_as_described(problem):
+def test_problems_match_their_description(problem):
     streams = Streams(7, range(2000))
     instance = problem.init(2000, 9, streams.at(-1), **TKWARGS)
     arms, again, later = (problem.context(instance, t) for t in (2, 2, 3))

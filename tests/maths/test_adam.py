@@ -5,7 +5,7 @@ import torch
 from paperlib.maths.adam import Adam
 
 
-def test_it_moves_as_torch_optim_does():
+def test_adam_equals_torch_optim():
     generator = torch.Generator().manual_seed(0)
     target = torch.randn(3, 4, generator=generator, dtype=torch.float64)
     gradient = lambda x: (target - x) * torch.tensor([1.0, 10.0, 1e-3, 0.0], dtype=torch.float64)
@@ -21,7 +21,7 @@ def test_it_moves_as_torch_optim_does():
     assert adam.steps == 30 and bool((mine[:, 3] == 0).all())
 
 
-def test_entries_do_not_hear_of_each_other():
+def test_entries_are_independent():
     gradients = torch.linspace(-1, 1, 12, dtype=torch.float64).view(6, 2)
     whole, adam = Adam.begun(gradients).step(gradients)
     for row in range(6):

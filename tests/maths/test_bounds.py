@@ -50,13 +50,13 @@ def test_a_box_of_each_trial():
         ("a", "b", "lo must be an array of"),
     ],
 )
-def test_what_is_no_box_is_refused(lo, hi, words):
+def test_invalid_boxes_are_rejected(lo, hi, words):
     with pytest.raises(ValueError, match=words):
         Bounds.of(lo, hi)
 
 
 @pytest.mark.parametrize("bounds", [None, [[0.0], [1.0]], ((0.0,), (1.0,)), torch.zeros(1, 2, 3)])
-def test_lists_and_tensors_are_no_bounds(bounds):
+def test_lists_and_tensors_are_rejected_as_bounds(bounds):
     with pytest.raises(ValueError, match="Bounds"):
         check_bounds(bounds)
 

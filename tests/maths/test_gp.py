@@ -63,7 +63,7 @@ def test_kernels_are_symmetric_positive_and_batched(kernel, dim):
     check_kernel(kernel, X)
 
 
-def test_near_points_keep_their_digits():
+def test_nearby_points_have_accurate_kernel_values():
     """1 - k(x, x + h) is gamma h^2 to leading order; the error of products instead of differences would be larger."""
     x = torch.linspace(0, 1, 50, dtype=torch.float64).unsqueeze(1) + 7
     K = RBF(100.0)(x, x + 1e-7)
@@ -95,7 +95,7 @@ def test_functions_that_are_no_kernels_are_refused(function, message):
         check_kernel(FunctionKernel(function), points(1, 8, 2))
 
 
-def test_a_diagonal_of_its_own_is_refused():
+def test_a_kernel_with_a_custom_diagonal_is_rejected():
     class Off(RBF):
         def diag(self, X):
             return 2 * super().diag(X)
@@ -184,7 +184,7 @@ def test_a_lengthscale_for_each_dimension_is_scikit_learns():
 @pytest.mark.parametrize(
     "gamma", [torch.tensor(2.0), torch.ones(3), (1.0, -1.0), (), [1.0, 2.0], "a", True, (True,)]
 )
-def test_rbf_refuses_what_is_neither_a_number_nor_a_tuple_of_them(gamma):
+def test_rbf_rejects_other_gammas_than_numbers_and_tuples(gamma):
     with pytest.raises(
         ValueError, match=r"gamma must be a positive number from 1e-30 to 1e\+30, got "
     ):

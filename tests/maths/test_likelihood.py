@@ -19,7 +19,7 @@ def theirs(kernel, **options):
 
 
 @pytest.mark.parametrize("noise", [None, 0.1])
-def test_nothing_is_likelier(noise):
+def test_no_other_parameters_are_more_likely(noise):
     found = maximum_likelihood(X, Y, noise)
     lengths = [(0.5 / gamma) ** 0.5 for gamma in found.kernel.gamma]
     same = theirs(sk.RBF(lengths) + sk.WhiteKernel(found.noise**2), optimizer=None)
@@ -30,13 +30,13 @@ def test_nothing_is_likelier(noise):
     assert found.log_likelihood >= best.log_marginal_likelihood_value_ - 1e-3
 
 
-def test_what_made_the_data_is_found():
+def test_the_model_that_generated_the_data_is_found():
     found = maximum_likelihood(X, Y)
     lengths = [(0.5 / gamma) ** 0.5 for gamma in found.kernel.gamma]
     assert 0.1 < lengths[0] < 0.4 and 0.5 < lengths[1] < 3.0 and 0.05 < found.noise < 0.2
 
 
-def test_a_search_goes_on_with_the_likeliest_kernel():
+def test_a_search_continues_with_the_most_likely_kernel():
     """The user may fit a kernel at any time and pass the earlier observations to a new search."""
     found = maximum_likelihood(X[:40], Y[:40])
     search = Optimizer(LazyBKB(found.kernel, Confidence(found.noise, 2.0)), X)

@@ -143,7 +143,7 @@ def test_answers_to_zero(monkeypatch):
 
 
 @every_set
-def test_the_oracle_answers_with_the_least_point_of_the_set(name):
+def test_the_oracle_returns_the_minimizer(name):
     cset = SETS[name]
     inside = [cset.project(20 * z) for z in directions(cset, 30, seed=1)]
     for c in directions(cset):
@@ -290,7 +290,7 @@ def test_sizes_out_of_range_are_refused(name):
                 type(SETS[name]).of(3, k)
 
 
-def test_sets_are_in_double_precision_unless_told():
+def test_sets_are_in_double_precision_by_default():
     for cset in (
         Ball.of(2),
         SubSimplex.of(2),
@@ -378,7 +378,7 @@ def test_above_the_limit_all_trials_solve_programs():
     assert packings(3, 4, 3, most=max(counts) - 1).vertices.shape[1] == 0
 
 
-def test_a_program_that_fails_says_so(monkeypatch):
+def test_a_failing_program_raises_an_error(monkeypatch):
     with pytest.raises(RuntimeError, match="linear program fails"):
         LinearProgram(np.array([[1.0, 0.0], [0.0, 1.0]]), np.ones(2))
     monkeypatch.setitem(sys.modules, "highspy", None)
@@ -402,11 +402,11 @@ def asked_along_axes(n):
 
 
 @pytest.mark.parametrize("highspy", [True, False])
-def test_a_program_answers_alike_whatever_it_was_asked_before(highspy, monkeypatch):
+def test_the_solution_does_not_depend_on_earlier_calls(highspy, monkeypatch):
     """Results are bitwise equal and are vertices of the box, also if a whole face is optimal and if costs are tiny."""
     if highspy:
         pytest.importorskip(
-            "highspy", reason="without it linear programs are scipy's, which start anew"
+            "highspy", reason="without it, scipy solves the linear programs, without warm starts"
         )
     else:
         monkeypatch.setitem(sys.modules, "highspy", None)
@@ -455,7 +455,7 @@ def test_the_unit_of_a_row_does_not_matter(size, most):
         assert not other.contains(outside).any() and other.contains(other.project(outside)).all()
 
 
-def test_the_oracle_of_the_ball_knows_tiny_and_huge_costs():
+def test_the_oracle_of_the_ball_handles_tiny_and_huge_costs():
     for size in (1e-320, 1e-200, 1e-3, 1e200):
         torch.testing.assert_close(
             Ball.of(2).lmo(T([0.0, size], [size, -size])),
@@ -544,7 +544,7 @@ def test_an_oracle_in_single_precision_passes():
     ],
     ids=range(8),
 )
-def test_an_answer_that_is_no_point_is_refused_in_every_call(answer):
+def test_an_invalid_oracle_result_is_rejected_in_every_call(answer):
     cset = l1_ball(3)
     later = cset._replace(oracle=lambda c: answer if c[0] > 0.5 else l1_oracle(c))
     later.lmo(T([0.0, 1.0, 0.0]))
@@ -555,7 +555,7 @@ def test_an_answer_that_is_no_point_is_refused_in_every_call(answer):
         later.lmo(T([0.0, 1.0, 0.0], [1.0, 0.0, 0.0]))
 
 
-def test_an_oracle_cannot_change_what_it_is_asked():
+def test_an_oracle_cannot_change_its_argument():
     def spoils(c):
         answer = l1_oracle(c)
         c[:] = 9.0
@@ -708,7 +708,7 @@ def test_a_polytope_that_reaches_too_far_is_refused():
     ],
     ids=range(9),
 )
-def test_polytopes_without_sense_are_refused(C, d, match):
+def test_invalid_polytopes_are_rejected(C, d, match):
     with pytest.raises(ValueError, match=match):
         polytope(C, d)
 
@@ -833,7 +833,7 @@ def test_an_interval_by_its_oracle():
 
 
 @pytest.mark.parametrize("n", [2, 5])
-def test_diameter_and_outer_radius_of_a_set_by_its_oracle_may_be_told(n):
+def test_diameter_and_outer_radius_of_an_oracle_set_may_be_given(n):
     """The l1 ball has D = 2 and R = 1; the bounds from the widths along the axes are sqrt(n) times as large."""
     known = oracle_set(l1_oracle, np.zeros(n), 0.25, diameter=2.0, outer=1)
     assert known.D.tolist() == [8.0] and known.R.tolist() == [4.0]
@@ -857,7 +857,7 @@ def test_diameter_and_outer_radius_of_a_set_by_its_oracle_may_be_told(n):
     ],
     ids=lambda x: str(x)[:12],
 )
-def test_what_points_of_a_set_exceed_is_refused(told, match):
+def test_sizes_that_points_of_the_set_exceed_are_rejected(told, match):
     with pytest.raises(ValueError, match=match):
         oracle_set(l1_oracle, np.zeros(3), 0.25, **told)
 
@@ -924,12 +924,12 @@ def test_what_points_of_a_set_exceed_is_refused(told, match):
     ],
     ids=range(10),
 )
-def test_what_an_oracle_must_not_do(oracle, center, radius, error, match):
+def test_invalid_oracles_are_rejected(oracle, center, radius, error, match):
     with pytest.raises(error, match=match):
         oracle_set(oracle, center, radius)
 
 
-def test_the_probe_passes_over_an_oracle_that_is_not_the_sets_own():
+def test_the_probe_may_miss_a_wrong_oracle_in_high_dimensions():
     class Lying(NamedTuple):
         dim: int
         R: torch.Tensor

@@ -35,19 +35,19 @@ def test_three_rules_on_points_that_are_not_scaled_are_one(panel):
     assert regret["GP-UCB, raw"] == regret["GP-EI, raw"] == regret["GP-PI, raw"]
 
 
-def test_expected_improvement_beside_go_ucb():
+def test_expected_improvement_with_other_settings_has_less_regret_than_go_ucb():
     for panel, better in (("b", ("GP-EI, scaled", "GP-EI, modern")), ("c", ("GP-EI, modern",))):
         ours = ends(f"goucb/figure_2{panel}", "the paper's methods", "cumulative")["GO-UCB"]
         others = ends(f"goucb/figure_2{panel}", "other settings", "cumulative")
         assert all(others[name] < ours for name in better)
 
 
-def test_ofuls_regret_is_less_than_a_tenth_of_that_of_the_wider_radius():
+def test_ofuls_regret_is_less_than_a_tenth_of_confidenceballs():
     regret = ends("linear/ellipsoid", "regret")
     assert 10 * regret["OFUL"] < regret["ConfidenceBall"]
 
 
-def test_glr_restarts_more_than_ten_times_as_often_where_the_level_moves():
+def test_glr_has_more_than_ten_times_the_needless_restarts_of_master():
     about = json.loads((project_dir() / "figures" / "nsbco" / "detection.json").read_text())
     needless = {
         name: found[str(2**18)]["estimate"]

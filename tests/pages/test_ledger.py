@@ -175,7 +175,7 @@ def test_statements_are_joined_with_the_figures_checks(toy):
     assert not table["checkable"]
 
 
-def test_a_bound_that_never_informs_comes_last(toy):
+def test_a_bound_that_is_never_informative_sorts_last(toy):
     write_json(toy / "figures/toy/one.json", {"checks": [coverage(0), coverage(0, start=7)]})
     assert ledger.gather("paper")["papers"]["toy"]["statements"][0]["informative_from"] == [
         7,
@@ -196,7 +196,7 @@ def test_errata_lead_to_their_cells(toy):
     assert "| [E2](toy_1.ipynb#cell-id=bold) | (2) |" in shown and "| E3 |" in shown
 
 
-def test_a_paper_without_rooms_adds_nothing(toy):
+def test_a_paper_without_optional_modules_adds_no_entries(toy):
     found = judged(toy)
     assert found["papers"]["bare"] == {
         "title": "bare",
@@ -213,7 +213,7 @@ def test_a_paper_without_rooms_adds_nothing(toy):
     assert not any("bare" in text for text in shown)
 
 
-def test_a_quick_run_shows_the_verdicts_of_record_and_its_own_numbers(toy):
+def test_a_quick_run_shows_recorded_verdicts_and_its_own_numbers(toy):
     paper = judged(toy)
     verdicts.judge("toy.C1.a", 9.0, (8.0, 9.5), 5, "quick")
     quick = ledger.write("quick")
@@ -228,10 +228,10 @@ def test_a_quick_run_shows_the_verdicts_of_record_and_its_own_numbers(toy):
     )
     assert json.loads((toy / "figures/quick/claims.json").read_text())["profile"] == "quick"
     assert json.loads((toy / "figures/claims.json").read_text())["profile"] == "paper"
-    assert "verdict of record" in rows
+    assert "recorded verdict" in rows
 
 
-def test_what_is_declared_does_not_depend_on_runs(toy):
+def test_declarations_do_not_depend_on_runs(toy):
     before = ledger_text.declared(ledger.gather("paper"))
     assert (
         ledger_text.declared(judged(toy)) == before
@@ -239,7 +239,7 @@ def test_what_is_declared_does_not_depend_on_runs(toy):
     )
 
 
-def test_tables_say_what_came_out(toy):
+def test_tables_show_the_results(toy):
     found = judged(toy)
     rows = ledger_text.tables("claims", found).splitlines()
     assert (
@@ -247,11 +247,12 @@ def test_tables_say_what_came_out(toy):
         in rows
     )
     assert (
-        "| C3.x | ours, after Figure 1 | theta\\* \\| at most twice | a test | reported | 32.0; at t = 9 | – |"
+        "| C3.x | our addition, after Figure 1 | theta\\* \\| at most twice | a test | reported | 32.0; at t = 9 | – |"
         in rows
     )
     assert (
-        "3 tests of its sentences: 1 holds, 1 fails, 1 not run; 1 test of ours: 1 reported" in rows
+        "3 tests of the paper's claims: 1 holds, 1 fails, 1 not run; 1 test of our additions: 1 reported"
+        in rows
     )
     rows = ledger_text.tables("statements", found).splitlines()
     assert (
@@ -261,7 +262,7 @@ def test_tables_say_what_came_out(toy):
     assert any(
         row.startswith("| Theorem 2 | Never held against anything. | not checked |") for row in rows
     )
-    assert any(row.startswith("| Table 1 | Orders. | shown as it stands |") for row in rows)
+    assert any(row.startswith("| Table 1 | Orders. | shown unchanged |") for row in rows)
 
 
 # ---- committed files
@@ -292,12 +293,12 @@ def stale(found, readme):
     ]
 
 
-def test_committed_ledger_is_in_step(committed):
+def test_committed_ledger_is_up_to_date(committed):
     assert committed["profile"] == "paper"
     assert stale(committed, (ROOT / "README.md").read_text()) == []
 
 
-def test_what_is_out_of_step_is_seen(committed):
+def test_an_outdated_ledger_is_detected(committed):
     readme, changed = (ROOT / "README.md").read_text(), copy.deepcopy(committed)
     changed["papers"]["bkb"]["counts"]["paper"]["holds"] += 1
     assert [line.split()[0] for line in stale(changed, readme)] == [
@@ -338,7 +339,7 @@ def test_every_check_belongs_to_something_declared(committed):
             } <= names, path.name
 
 
-def test_every_erratum_leads_to_a_cell_that_speaks_of_it(committed):
+def test_every_erratum_links_to_a_cell_that_mentions_it(committed):
     for paper in committed["papers"].values():
         for erratum in paper["errata"]:
             cells = json.loads(workflow.notebook_path(erratum["notebook"]).read_text())["cells"]

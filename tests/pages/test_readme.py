@@ -31,19 +31,19 @@ def test_markers_must_be_there_once(text):
         readme.replace_block(text, "papers", "new")
 
 
-def test_every_paper_stands_in_the_table_with_what_came_out():
+def test_the_table_has_every_paper_with_its_findings():
     rows = readme.papers_block(ledger.gather("paper")).splitlines()[2:]
     assert [re.match(r"\| \*\*\[(\w+)\]", row)[1] for row in rows] == papers()
     assert all("`✓ " in row and "#claims)" in row for row in rows)
 
 
-def test_every_block_has_its_place_in_readme():
+def test_readme_has_a_place_for_every_block():
     text = (project_dir() / "README.md").read_text()
     for name in ("measured", "learners", "papers", "tally"):
         assert "\nnew\n" in readme.replace_block(text, name, "new")
 
 
-def test_learners_are_those_that_packages_have(monkeypatch):
+def test_choices_name_existing_learners(monkeypatch):
     for paper in papers():
         assert f"`{paper}." in readme.learners_block()
     monkeypatch.setattr("paperlib.linear.CHOICES", [("noise", ["Oracle"], "it knows")])
@@ -51,7 +51,7 @@ def test_learners_are_those_that_packages_have(monkeypatch):
         readme.learners_block()
 
 
-def test_measured_block_says_machine_times_and_memory():
+def test_the_measured_block_has_machine_times_and_memory():
     found = {
         "machine": {"processor": "Some CPU", "cores": 2, "memory_gib": 24},
         "commands": {
@@ -60,17 +60,18 @@ def test_measured_block_says_machine_times_and_memory():
         },
     }
     text = render("block_measured", **found)
-    assert "(Some CPU): `figures` 71 s; `test`, after `figures` 16 min; memory at most 2.3" in text
+    assert "(Some CPU): `figures` 71 s; `test`, after `figures` 16 min. The peak memory" in text
+    assert "is at most 2.3 GiB" in text
     assert text.endswith(
-        "A first call of `test`, without the results of `figures`, has not been measured."
+        "A first call of `test` without the results of `figures` has not been measured."
     )
     text = render("block_measured", **found | {"first": {"seconds": 1500, "gib": 2.61}})
     assert text.endswith(
-        "2.6 GiB. A first call of `test`, without the results of `figures`, takes 25 min."
+        "2.6 GiB. A first call of `test` without the results of `figures` takes 25 min."
     )
 
 
-def test_a_first_call_of_test_is_measured_in_a_clone_of_its_own(tmp_path, monkeypatch):
+def test_a_first_call_of_test_is_measured_in_a_separate_clone(tmp_path, monkeypatch):
     spec = importlib.util.spec_from_file_location(
         "commands", project_dir() / "bench" / "commands.py"
     )
@@ -107,11 +108,14 @@ def test_a_first_call_of_test_is_measured_in_a_clone_of_its_own(tmp_path, monkey
         commands.main(tmp_path / "elsewhere", True)
 
 
-def test_the_tally_counts_what_was_judged_and_what_was_not():
+def test_the_tally_counts_tested_and_reported_claims():
     kinds = {"paper": {"holds": 2, "reported": 1}, "ours": {"fails": 1, "not run": 4}}
     text = readme.tally_block({"papers": {"toy": {"counts": kinds}}})
-    assert "We tested 2 claims of the 1 paper: 2 hold (" in text
-    assert "We also tested 5 statements of our own: 1 fails, 4 not run. Another 1 numbers" in text
+    assert "2 claims of the 1 paper have a test: 2 hold (" in text
+    assert (
+        "5 statements of our own have a test, too: 1 fails and 4 have not been run. Another 1 numbers"
+        in text
+    )
 
 
 def test_main_writes_all_blocks(tmp_path, monkeypatch):
@@ -130,4 +134,4 @@ def test_main_writes_all_blocks(tmp_path, monkeypatch):
     )
     readme.main()
     text = (tmp_path / "README.md").read_text()
-    assert "old" not in text and "the papers" in text and "Measured from a fresh clone" in text
+    assert "\nold\n" not in text and "the papers" in text and "Run times from a fresh clone" in text

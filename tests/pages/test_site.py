@@ -45,7 +45,7 @@ def test_signs_are_escaped_but_in_code():
 
 
 @pytest.mark.slow
-def test_committed_pages_are_fresh():
+def test_committed_pages_are_up_to_date():
     for name, text in site.generated("paper").items():
         assert (DOCS / name).read_text() == text, (
             f"docs/{name} is stale; python -m companion.pages.site write renews it"
@@ -91,7 +91,7 @@ def broken(path):
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_link_leads_somewhere(path):
+def test_every_link_has_a_target(path):
     assert broken(path) == []
 
 
@@ -101,7 +101,7 @@ def test_broken_links_are_seen(tmp_path):
     assert broken(page) == ["#y: no such anchor", "gone.md: no such file"]
 
 
-def test_every_picture_of_the_bench_is_shown_and_every_learner_left_out_is_named(found):
+def test_the_page_shows_all_figures_of_the_bench_and_names_all_unmeasured_learners(found):
     text = papers.speed(found)
     pictures = [*(ROOT / "figures" / "bench").glob("*.png")]
     assert pictures and all(f"../../figures/bench/{path.name}" in text for path in pictures)
@@ -111,7 +111,7 @@ def test_every_picture_of_the_bench_is_shown_and_every_learner_left_out_is_named
 
 
 @pytest.mark.parametrize("paper", names())
-def test_a_page_leads_both_ways(found, paper):
+def test_a_page_links_in_both_directions(found, paper):
     """Links exist from claim to figure and back, from theorem to check, and from erratum to cell and code."""
     page = papers.Page(paper, found["papers"][paper], "paper")
     text = page.text()
@@ -165,18 +165,18 @@ def test_a_finding_has_the_numbers_of_its_claims():
 
 
 @pytest.mark.parametrize("text", ["It is {C4}.", "It is {C3}."])
-def test_a_finding_shows_numbers_alone(text):
+def test_a_finding_shows_only_numbers(text):
     without = {**CLAIMS, "C3": {"id": "toy.C3", "verdict": "holds", "statistic": None}}
     with pytest.raises(ValueError, match="^finding .* must show claims with one number, got "):
         papers.finding(Finding(text, {"C1": "holds"}), without)
 
 
-def test_pictures_are_told_in_words_that_break_no_markdown():
+def test_alternative_text_is_escaped():
     assert markdown.spoken("$f_1$ on [0, 1) | x") == "f\\_1 on \\[0, 1) \\| x"
 
 
 @pytest.mark.parametrize("rests", [{"C1": "fails"}, {"C3": "holds"}])
-def test_a_finding_that_verdicts_do_not_bear_out_is_refused(rests):
+def test_a_finding_that_contradicts_a_verdict_is_rejected(rests):
     with pytest.raises(ValueError, match="requires the verdict .* of C.*, got "):
         papers.finding(Finding("So it is.", rests), CLAIMS)
 
@@ -188,12 +188,12 @@ ALTERNATIVES = (
 
 
 @pytest.mark.parametrize("verdict, text", [("holds", "It holds"), ("inconclusive", "It is open")])
-def test_of_alternatives_the_verdicts_choose(verdict, text):
+def test_verdicts_choose_the_alternative(verdict, text):
     known = {"C1": {**CLAIMS["C1"], "verdict": verdict}}
     assert papers.finding(papers.choose_finding(ALTERNATIVES, known), known).startswith(text)
 
 
-def test_alternatives_of_which_none_is_borne_out_are_refused():
+def test_alternatives_without_a_supported_finding_are_rejected():
     known = {"C1": {**CLAIMS["C1"], "verdict": "fails"}}
     with pytest.raises(ValueError, match="requires the verdict .* of C1, got "):
         papers.finding(papers.choose_finding(ALTERNATIVES, known), known)
@@ -211,14 +211,14 @@ def test_a_finding_waits_for_the_run_of_its_claims(monkeypatch):
 
 
 @pytest.mark.parametrize("paper", names())
-def test_every_figure_stands_under_the_notebook_that_saves_it(paper):
+def test_every_figure_is_below_the_notebook_that_saves_it(paper):
     """No figure is missing from its paper's page."""
     there = saved(paper, "paper")
     shown = [f.name for _, mine in figures_by_notebook(paper, there) for f in mine]
     assert there and sorted(shown) == sorted(there)
 
 
-def test_figures_of_an_f_string_stand_where_they_are_saved():
+def test_figures_named_by_an_f_string_are_placed_where_they_are_saved():
     """goucb_2 saves figures 2a to 2d in a loop, before the figures that follow."""
     two = next(
         mine for n, mine in figures_by_notebook("goucb", saved("goucb", "paper")) if "_2_" in n.stem
@@ -227,7 +227,7 @@ def test_figures_of_an_f_string_stand_where_they_are_saved():
 
 
 @pytest.mark.parametrize("paper", names())
-def test_findings_rest_on_verdicts(found, paper):
+def test_findings_depend_on_verdicts(found, paper):
     module = paper_module(paper, "claims")
     assert module.SAYS.strip() and module.FINDINGS
     known = {short_id(c["id"]): c for c in found["papers"][paper]["claims"]}
@@ -257,7 +257,7 @@ def ran():
     return new_notebook(cells=[new_markdown_cell("[page](../docs/papers/toy.md)", id="a"), code])
 
 
-def test_an_executed_notebook_is_kept_without_pictures_and_noise():
+def test_an_executed_notebook_is_stored_without_images_and_noise():
     source = ran()
     kept = site.published_notebook(source, {DIGEST: ("../../figures/toy/f.png", "a curve")})
     assert kept.cells[0].source == "[page](../papers/toy.md)"
@@ -274,7 +274,7 @@ def test_an_executed_notebook_is_kept_without_pictures_and_noise():
     assert source == ran() and site.published_notebook(kept, {}).cells[1].source == "1 + 1"
 
 
-def test_a_picture_that_no_figure_is_goes():
+def test_an_image_without_a_figure_is_removed():
     assert len(site.published_notebook(ran(), {}).cells[1].outputs) == 2
 
 
@@ -422,7 +422,7 @@ STILL = "document.head.append(Object.assign(document.createElement('style'), {te
 @pytest.mark.parametrize(
     "page, width, dark", [(page, *how) for page, hows in LOOKED_AT.items() for how in hows]
 )
-def test_a_browser_finds_nothing_wrong(built, browser, page, width, dark):
+def test_a_browser_reports_no_error(built, browser, page, width, dark):
     """No console message, no horizontal scrolling, and no violation of WCAG A or AA."""
     view(browser, width, dark)
     browser.get(f"file://{built}/docs/{page}.html")

@@ -80,7 +80,7 @@ class Grown(GLBOMD):
         object.__setattr__(self, "extra", extra)
 
 
-def test_named_tuples_are_told_apart_by_their_class():
+def test_named_tuples_are_distinguished_by_class():
     near, far = (content.content_key({"kernel": kind(1.0)}).digest() for kind in (Near, Far))
     assert near != far
     pair = {"a": (1.0,), "b": Near(1.0)}, {"a": Near(1.0), "b": (1.0,)}
@@ -92,7 +92,7 @@ def test_named_tuples_are_told_apart_by_their_class():
 
 
 @pytest.mark.parametrize("odd", [{1: "a"}, Grown(5), (Grown(5),), {"a": [{2: 1}]}])
-def test_what_cannot_be_told_apart_is_refused(odd):
+def test_indistinguishable_inputs_are_rejected(odd):
     with pytest.raises(
         ValueError, match="must (be|use) .*, because the key of a stored result depends on .*, got "
     ):
@@ -120,7 +120,7 @@ MORE = "from torch import", "MORE = 1\nfrom torch import"
         ("paperlib/play.py", *DOCSTRING),
     ],
 )
-def test_words_renew_nothing(package, name, old, new):
+def test_comments_and_docstrings_keep_the_key(package, name, old, new):
     assert renewed(lambda: edit(package / name, old, new)) == set()
 
 
@@ -141,7 +141,7 @@ def test_words_renew_nothing(package, name, old, new):
         "paperlib/glbomd/__init__.py",
     ],
 )
-def test_what_does_not_compute_a_run_renews_nothing(package, name):
+def test_code_that_a_run_does_not_use_keeps_its_key(package, name):
     file = package / name
     assert renewed(lambda: file.write_text(file.read_text() + "\nMORE = 1\n")) == set()
 
@@ -202,17 +202,17 @@ CODE = 'def f(x):\n    """Words."""\n    return x + 1\n'
         (CODE + "y = 'words'", False),
     ],
 )
-def test_a_digest_is_of_the_code_alone(text, equal):
+def test_a_digest_depends_only_on_code(text, equal):
     assert (digest(text.encode(), "a.py") == digest(CODE.encode(), "a.py")) == equal
 
 
-def test_a_docstring_may_be_all_that_there_is():
+def test_a_body_may_consist_of_a_docstring():
     bodies = ("'Words.'", "pass", "'Words.'\n    pass")
     assert len({digest(f"class A:\n    {body}".encode(), "a.py") for body in bodies}) == 1
     assert digest(b"", "a.py") == digest(b"'Words.'", "a.py")
 
 
-def test_words_edited_under_a_running_process_do_no_harm(package, monkeypatch):
+def test_comments_edited_during_a_run_do_no_harm(package, monkeypatch):
     learner, _ = RUNS["GLOC"]
     key, file = content.content_key({"x": learner}), package / "paperlib/glbomd/learners/gloc.py"
     monkeypatch.setattr(content, "_package", frozenset(key.files))
@@ -297,7 +297,7 @@ def test_defaults_of_a_nested_function_count():
     assert keys[0] != keys[1]
 
 
-def test_functions_of_one_text_are_told_apart_by_where_they_stand():
+def test_functions_with_the_same_text_are_distinguished_by_position():
     one, two = made(1.0), made(2.0)
     probes = [
         {"a": one, "b": two},
@@ -392,7 +392,7 @@ def test_sources_of_objects(toy_paper):
 
 
 @pytest.mark.parametrize("name", ["paperlib.nothing.there", "numpy", "nothing"])
-def test_sources_refuse_what_is_not_there(name):
+def test_sources_reject_unknown_names(name):
     with pytest.raises(
         ValueError, match="^name must be a module of paperlib or companion, .*, got "
     ):

@@ -100,7 +100,7 @@ def log(monkeypatch):
 # ---- Text of the line --------------------------------------------------------------------------------------
 
 
-def test_words_say_what_runs_how_far_and_how_long_still(clock):
+def test_the_line_shows_part_progress_and_remaining_time(clock):
     line = progress.ProgressLine("Sphere", 8)
     assert line.words(clock.now) == "Sphere: loading or waiting, 1 of 8"
     line.begin("A")
@@ -117,7 +117,7 @@ def test_words_say_what_runs_how_far_and_how_long_still(clock):
     assert line.words(clock.now) == "Sphere: B, 2 of 8, round 500 of 1000, about 4 min left"
 
 
-def test_the_rest_is_guessed_from_what_was_computed_alone(clock):
+def test_the_remaining_time_is_estimated_from_computed_parts(clock):
     line = progress.ProgressLine("Sphere", 10)
     for _ in range(6):  # loaded from a slow disk
         clock.go(100)
@@ -141,7 +141,7 @@ def test_durations_in_words(seconds, words):
 # ---- When and where the line is shown ----------------------------------------------------------------------
 
 
-def test_a_terminal_shows_one_line_that_is_written_over_and_goes(clock, terminal):
+def test_a_terminal_line_is_overwritten_and_removed(clock, terminal):
     with progress.progress_line("Sphere", 2) as line:
         line.begin("A")
         clock.go(0.4)
@@ -158,7 +158,7 @@ def test_a_terminal_shows_one_line_that_is_written_over_and_goes(clock, terminal
     assert terminal.screen() == "" and "\n" not in terminal.getvalue()
 
 
-def test_a_first_round_that_takes_long_does_not_keep_it_silent(clock, terminal):
+def test_a_long_first_round_does_not_delay_the_line(clock, terminal):
     with progress.progress_line("Sphere", 2):
         clock.go(0.6)
         assert terminal.screen() == "Sphere: loading or waiting, 1 of 2"
@@ -172,7 +172,7 @@ def test_a_line_is_no_longer_than_the_terminal(clock, terminal, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["terminal", "log"])
-def test_quick_work_says_nothing(clock, kind, request):
+def test_quick_work_shows_no_line(clock, kind, request):
     stream = request.getfixturevalue(kind)
     with progress.progress_line("Sphere", 2) as line:
         for _ in range(2):
@@ -197,7 +197,7 @@ def test_a_log_has_a_line_every_half_minute(clock, log):
     ]
 
 
-def test_timings_say_their_line_at_once_and_between_parts(clock, terminal):
+def test_timings_show_their_line_at_the_start_and_between_parts(clock, terminal):
     with progress.progress_line("timing", 2, still=True) as line:
         assert not clock.timers and terminal.screen() == "timing: loading or waiting, 1 of 2"
         clock.go(1)
@@ -206,7 +206,7 @@ def test_timings_say_their_line_at_once_and_between_parts(clock, terminal):
     assert terminal.screen() == ""
 
 
-def test_a_file_holds_the_line_while_the_work_goes_on(clock, terminal, monkeypatch, tmp_path):
+def test_a_file_contains_the_progress_line_during_the_work(clock, terminal, monkeypatch, tmp_path):
     file = tmp_path / "toy_1.progress"
     monkeypatch.setenv("PAPERLIB_PROGRESS", str(file))
     with progress.progress_line("Sphere", 2) as line:
@@ -248,7 +248,7 @@ def test_an_exception_closes_the_line(clock, terminal, monkeypatch, tmp_path, ki
     assert not file.exists() and terminal.screen() == ""
 
 
-def test_a_stream_that_is_gone_stops_no_work(clock, terminal):
+def test_a_closed_stream_does_not_stop_the_work(clock, terminal):
     with progress.progress_line("Sphere", 2):
         terminal.close()
         clock.go(1)
@@ -262,7 +262,7 @@ class OnlyWrites:
 
 
 @pytest.mark.parametrize("gone", [None, "closed", OnlyWrites()], ids=["none", "closed", "shim"])
-def test_a_stream_that_is_none_stops_no_run(gone, monkeypatch):
+def test_a_missing_stream_does_not_stop_a_run(gone, monkeypatch):
     if gone == "closed":
         gone = io.StringIO()
         gone.close()
@@ -284,7 +284,7 @@ def spoken(monkeypatch, patience=0.0):
     return lines
 
 
-def test_a_run_tells_each_part_and_its_rounds(terminal, monkeypatch):
+def test_a_run_shows_each_part_and_its_rounds(terminal, monkeypatch):
     lines = spoken(monkeypatch)
     learners = {"a": SLOW, "b": Index()}
     store.run(Coins(), learners, 30, {"a": 2, "b": 3}, chunk=2)
@@ -315,7 +315,7 @@ def test_a_run_that_fails_closes_its_line(terminal, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_timing_tells_of_each_run_while_no_thread_runs_beside_it(terminal, monkeypatch):
+def test_a_timing_shows_each_run_without_a_thread(terminal, monkeypatch):
     lines, threads = spoken(monkeypatch, patience=60.0), []
     monkeypatch.setattr(
         timing,
@@ -343,7 +343,7 @@ def test_results_are_equal_bit_for_bit(terminal, monkeypatch, tmp_path):
     assert {path.name for path in (tmp_path / "others").iterdir()} == held
 
 
-def test_a_caller_who_hears_of_progress_hears_all_and_no_line_is_shown(terminal, monkeypatch):
+def test_a_progress_callback_receives_all_rounds_and_replaces_the_line(terminal, monkeypatch):
     heard, lines = [], spoken(monkeypatch)
     store.run(Coins(), {"a": SLOW}, 40, 2, every=0.1, progress=lambda t, T, s: heard.append((t, T)))
     assert len(heard) >= 3 and {T for _, T in heard} == {40} and lines == []
@@ -417,7 +417,7 @@ def executed(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_notebook_shows_the_line_and_keeps_nothing_of_it(executed):
+def test_a_notebook_shows_the_line_and_removes_it(executed):
     notebook, seen = executed
     outputs = dict(zip(CELLS, (cell.outputs for cell in notebook.cells[1:])))
     shown = [data.get("text/plain", "") for _, data in seen[1] if data]
@@ -437,7 +437,7 @@ def test_a_notebook_shows_the_line_and_keeps_nothing_of_it(executed):
 
 
 @pytest.mark.slow
-def test_nbval_does_not_take_the_line_for_an_output(tmp_path):
+def test_nbval_does_not_compare_the_progress_line(tmp_path):
     tags = {"tags": ["nbval-check-output"]}
     cells = [new_code_cell(IMPORTS, execution_count=1)]
     for number, source in enumerate((CELLS["alone"], CELLS["after"]), 2):

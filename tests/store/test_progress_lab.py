@@ -57,7 +57,7 @@ def run_cell(browser, number, seconds):
 
 
 @pytest.mark.slow
-def test_a_long_cell_speaks_and_leaves_nothing(project, tmp_path, monkeypatch):  # noqa: F811
+def test_a_long_cell_shows_progress_and_removes_it(project, tmp_path, monkeypatch):  # noqa: F811
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.keys import Keys
 

@@ -107,7 +107,7 @@ def test_growth_sees_the_last_three_quarters():
     assert found.growth(B, resamples=2000).estimate == pytest.approx(0)
 
 
-def test_growth_is_the_mean_exponent_and_sees_no_hiccup():
+def test_growth_is_the_mean_exponent_and_ignores_outliers():
     t = np.arange(1, 1201)
     taken = np.stack([1e-4 * (t / 1000) ** p for p in (0.9, 1.0, 1.1)])
     taken[:, 400] = 1.0
@@ -143,7 +143,7 @@ def test_runs_of_both():
     assert both.names(3) == ["a", "b"] and both.names(5) == ["a"]
 
 
-def test_timed_runs_are_kept():
+def test_timed_runs_are_stored():
     runs = {("one", 3): (Index(), Coins()), ("two", 3): (Index(2.0), Coins())}
     first = time_runs(runs, 12, 2, trials=3)
     assert list(first) == list(runs) and all(

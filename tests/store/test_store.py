@@ -92,7 +92,7 @@ def test_lists_of_other_than_trials_are_refused(results, trials):
         ("horizon", 1e2),
     ],
 )
-def test_only_whole_numbers_are_run(results, name, value):
+def test_only_integers_are_accepted_by_run(results, name, value):
     with pytest.raises(ValueError, match=f"^{name} must be an integer from 1 to .*, got {value!r}"):
         run(**{name: value})
     assert files(results) == {}
@@ -134,13 +134,13 @@ def test_learners_may_have_fewer_trials():
         {"probes": {"y": twice}},
     ],
 )
-def test_whatever_differs_is_another_result(results, change):
+def test_any_difference_gives_another_result(results, change):
     run(trials=1)
     run(**{"trials": 1, **({"trials": 4} if "chunk" in change else {}), **change})
     assert len(files(results)) == 2
 
 
-def test_code_edited_under_a_running_process_is_not_kept(results, monkeypatch, caplog):
+def test_results_of_code_edited_during_a_run_are_not_stored(results, monkeypatch, caplog):
     monkeypatch.setattr(content.Key, "edited", lambda self: ["paperlib/play.py"])
     trace = run(trials=2)
     assert trace.trials == [0, 1] and files(results) == {}
@@ -149,7 +149,7 @@ def test_code_edited_under_a_running_process_is_not_kept(results, monkeypatch, c
     ] and "Restart the process" in caplog.text
 
 
-def test_code_edited_between_its_import_and_its_first_run_is_not_kept(
+def test_results_of_code_edited_before_its_first_run_are_not_stored(
     results, monkeypatch, tmp_path, caplog
 ):
     file = tmp_path / "mylearning.py"
@@ -179,7 +179,7 @@ def test_code_edited_between_its_import_and_its_first_run_is_not_kept(
 
 
 @pytest.mark.slow
-def test_the_package_edited_between_its_import_and_its_first_run_is_not_kept(results, tmp_path):
+def test_results_of_a_package_edited_before_its_first_run_are_not_stored(results, tmp_path):
     for package in (paperlib, companion):
         shutil.copytree(
             Path(package.__file__).parent,
@@ -204,7 +204,7 @@ run(trials=2)"""
     assert files(results) == {}
 
 
-def test_any_damage_is_found_and_mended(results, caplog):
+def test_any_damage_is_detected_and_repaired(results, caplog):
     good = run(trials=4)
     first, second = sorted(results.glob("*.npz"))
     whole, kept = first.read_bytes(), second.stat().st_mtime_ns
@@ -229,7 +229,7 @@ def test_any_damage_is_found_and_mended(results, caplog):
 @pytest.mark.parametrize(
     "error", [OSError(errno.EIO, "I/O error"), MemoryError(), PermissionError(13, "no")]
 )
-def test_a_result_that_cannot_be_read_for_now_stays(results, monkeypatch, error):
+def test_a_temporarily_unreadable_result_is_not_deleted(results, monkeypatch, error):
     good = run(trials=2)
     (path,) = results.glob("*.npz")
     whole = path.read_bytes()
@@ -268,7 +268,7 @@ def no_play(*_, **__):
     raise AssertionError("it was computed")
 
 
-def test_a_folder_that_cannot_be_written_is_found_before_anything_is_computed(results, monkeypatch):
+def test_an_unwritable_folder_is_detected_before_the_first_round(results, monkeypatch):
     monkeypatch.setattr(store, "play", no_play)
     call = lambda: store.cached_call("numbers", no_play)
     results.write_text("a file where the folder was to be")
@@ -384,7 +384,7 @@ def squares(count, learner=None):
     return {"squares": np.arange(count) ** 2, "mean": 0.5, "name": "x"}
 
 
-def test_once_computes_once(results):
+def test_cached_call_computes_once(results):
     calls.clear()
     first, again = (store.cached_call("squares", squares, count=4) for _ in range(2))
     assert calls == [4] and first["squares"].tolist() == again["squares"].tolist() == [0, 1, 4, 9]
@@ -395,7 +395,7 @@ def test_once_computes_once(results):
 
 
 @pytest.mark.parametrize("result, size", [(None, 1), (3.0, 1), (None, 2)])
-def test_once_refuses_what_is_no_dictionary_of_numbers(results, result, size):
+def test_cached_call_rejects_results_that_are_no_dictionary_of_numbers(results, result, size):
     with pytest.raises(
         ValueError,
         match="must return a dictionary of arrays, numbers and strings by name, .*, got ",

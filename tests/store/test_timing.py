@@ -82,7 +82,7 @@ def test_seconds_of_each_round():
     assert found.shape == (2, 2, 50) and (found > 0).all()
 
 
-def test_repetitions_have_draws_of_their_own_where_they_shall(monkeypatch):
+def test_repetitions_have_their_own_draws_on_request(monkeypatch):
     asked = []
     monkeypatch.setattr(
         timing, "play", lambda *args, **more: asked.append(args[2:5]) or play(*args, **more)

@@ -93,7 +93,7 @@ def interval(low, high):
         ("C6", 1, 2, "reported"),
     ],
 )
-def test_intervals_decide(id, low, high, verdict):
+def test_intervals_decide_verdicts(id, low, high, verdict):
     assert verdicts.judge(f"toy.{id}", interval(low, high), profile="paper").verdict == verdict
 
 
@@ -136,7 +136,7 @@ def test_exact_statistics_hold_or_fail(id, statistic, verdict):
     "p, opposite, verdict",
     [(0.001, 1, "holds"), (0.9, 0.001, "fails"), (0.02, 0.98, "inconclusive")],
 )
-def test_tests_decide(p, opposite, verdict):
+def test_p_values_decide_verdicts(p, opposite, verdict):
     found = verdicts.judge("toy.C5", stats.Test(1.0, p, opposite, 20, "Wilcoxon"), profile="paper")
     assert found.verdict == verdict
 
@@ -169,12 +169,12 @@ def recorded(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("profile", ["quick", "custom"])
-def test_a_run_at_other_sizes_prints_the_verdict_of_record_and_a_number(recorded, profile):
+def test_a_run_at_other_sizes_prints_the_recorded_verdict_and_a_number(recorded, profile):
     of = lambda value: stats.Interval(value, value - 1.0, value + 1.0, 10, "mean, t")
     for said in (str, repr):
         assert said(verdicts.judge("toy.C1", of(-3.0), profile=profile, reason="it is short")) == (
             "C1  a sentence\n"
-            "     of record: holds  mean 2.00 [1.90, 2.10], n 50  a remark\n"
+            "     recorded verdict: holds  mean 2.00 [1.90, 2.10], n 50  a remark\n"
             f"     {profile} run: mean -3.00 [-4.00, -2.00], n 10, not a verdict; it is short"
         )
     # The verdict of a quick run is only in its file.
@@ -182,12 +182,12 @@ def test_a_run_at_other_sizes_prints_the_verdict_of_record_and_a_number(recorded
     verdicts.judge("toy.C2.a", of(9.0), profile=profile)
     assert str(verdicts.combine_parts("toy.C2", profile)) == (
         "C2  a sentence\n"
-        "     of record: fails  C2.a holds, C2.b fails\n"
+        "     recorded verdict: fails  C2.a holds, C2.b fails\n"
         f"     {profile} run: see its parts, not a verdict"
     )
     lines = str(verdicts.judge("toy.C7", 1.0, profile=profile)).splitlines()
     assert lines[1:] == [
-        "     of record: none, because no run of the paper profile has judged it",
+        "     recorded verdict: none, because no run of the paper profile has judged it",
         f"     {profile} run: 1, not a verdict",
     ]
     lines = str(verdicts.record_not_run("toy.C3", "no data", profile)).splitlines()
@@ -213,7 +213,7 @@ def test_a_paper_run_replaces_its_own_verdicts_and_keeps_the_committed_others(
     assert verdicts.record_text("toy.C1") == "fails  -1"
 
 
-def test_a_claim_is_as_declared_now_whatever_the_committed_file_says(
+def test_a_claim_has_its_current_declaration_and_not_the_committed_text(
     recorded, tmp_path, monkeypatch
 ):
     path = tmp_path / "project/figures/claims.json"
@@ -310,7 +310,7 @@ def test_table_shows_what_was_not_run():
         (lambda: Claim("toy.C1", "", "", "", "above", 0, parts=("toy.C2",)), "parts"),
     ],
 )
-def test_what_cannot_be_judged_is_refused(call, words, tmp_path):
+def test_invalid_statistics_are_rejected(call, words, tmp_path):
     with pytest.raises(ValueError, match=words):
         call()
     assert not (tmp_path / "figures").exists()
@@ -354,7 +354,7 @@ def test_check_of_coverage(misses, n, verdict):
     assert json.loads(json.dumps(check.to_json()))["verdict"] == verdict
 
 
-def test_check_says_when_the_bound_informs():
+def test_a_check_states_when_its_bound_is_informative():
     make = lambda start: Check(
         "Theorem 2", "toy", "", {}, 1.0, 2.0, trivial=3.0, informative_from=start
     )
@@ -364,7 +364,7 @@ def test_check_says_when_the_bound_informs():
     assert make(None).to_json()["informative_from"] == "never"
 
 
-def test_a_vacuous_bound_is_not_said_to_hold():
+def test_a_vacuous_bound_does_not_get_the_verdict_holds():
     make = lambda observed, **more: Vacuous("Theorem 2", "toy", "", {}, observed, 2.0, **more)
     assert make(1.0).verdict == make(np.ones(3), delta=0.1).verdict == "vacuous here"
     assert "vacuous here" in str(make(1.0)) and make(1.0).to_json()["verdict"] == "vacuous here"
@@ -372,7 +372,7 @@ def test_a_vacuous_bound_is_not_said_to_hold():
     assert counted({"vacuous here": 2, "holds": 1}) == "1 holds, 2 vacuous here"
 
 
-def test_a_bound_that_was_fitted_is_not_said_to_hold():
+def test_a_fitted_bound_does_not_get_the_verdict_holds():
     make = lambda observed: ByConstruction("Theorem 2", "toy", "", {}, observed, 2.0)
     assert make(1.0).verdict == "by construction" and make(3.0).verdict == "fails"
     assert counted({"by construction": 2}) == "2 by construction"
@@ -410,18 +410,18 @@ def test_numbers_and_json():
     assert content["d"] == [0, 1] and content["e"] == [True, "x"]
 
 
-def test_too_few_trials_decide_nothing():
+def test_too_few_trials_are_inconclusive():
     found = stats.Interval(1.0, 0.9, 1.1, 99, "ratio")
     few = verdicts.judge("toy.C20", found, profile="paper", reason="T = 8")
     assert few.verdict == "inconclusive"
-    assert few.reason == "T = 8; decided by at least 100 trials"
+    assert few.reason == "T = 8; a verdict needs at least 100 trials"
     assert verdicts.judge("toy.C20", found._replace(n=100), profile="paper").verdict == "holds"
     # A statistic without a number of trials counts as having none.
     assert verdicts.judge("toy.C20", 1.0, profile="paper").verdict == "inconclusive"
 
 
 @pytest.mark.parametrize("n, verdict", [(20, "inconclusive"), (100, "holds")])
-def test_a_verdict_from_before_more_trials_were_asked_for_is_open(n, verdict):
+def test_a_stored_verdict_with_too_few_trials_is_inconclusive(n, verdict):
     """The table reads the file of a run that was judged before the claim required 100 trials."""
     found = stats.Interval(1.0, 0.9, 1.1, n, "ratio")
     verdicts.judge("toy.C20", found, profile="paper")

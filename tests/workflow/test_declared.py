@@ -112,11 +112,11 @@ def test_other_parameters_than_the_profiles_make_a_run_a_custom_one(
     )
 
 
-def test_a_custom_run_is_told_what_is_other(root, capsys):
+def test_a_custom_run_prints_how_its_parameters_differ(root, capsys):
     declared.resolve_profile("toy_1", names(**PAPER | {"horizon": 60, "sizes": [5]}))
     assert (
         capsys.readouterr().out
-        == f"Not the paper profile (horizon 60, declared 100; sizes [5], declared [1, 2]): figures and verdicts go to {root / 'figures/custom'}\n"
+        == f"Custom run, not the paper profile (horizon 60, declared 100; sizes [5], declared [1, 2]): figures and verdicts go to {root / 'figures/custom'}\n"
     )
 
 
@@ -128,12 +128,12 @@ def test_a_custom_run_is_told_what_is_other(root, capsys):
         ({"sizes": [1, 2.5]}, r"sizes\[1\] must be of type int, got 2.5 of type float"),
     ],
 )
-def test_what_no_notebook_takes_is_refused(root, changed, message):
+def test_invalid_profiles_and_parameter_types_are_rejected(root, changed, message):
     with pytest.raises(ValueError, match=message):
         declared.resolve_profile("toy_1", names(**changed))
 
 
-def test_a_parameter_that_papermill_has_put_in_and_nobody_knows_is_refused(root):
+def test_an_unknown_parameter_from_papermill_is_rejected(root):
     injected = "# Parameters\nprofile = 'quick'\nhorizn = 100\n"
     message = "parameters of toy_1 must be profile, device, horizon, delta, sizes, got horizn=100"
     with pytest.raises(ValueError, match=message):
@@ -144,7 +144,7 @@ def test_a_parameter_that_papermill_has_put_in_and_nobody_knows_is_refused(root)
     assert declared.resolve_profile("toy_1", names(extended, horizn=100)) == "quick"
 
 
-def test_what_cannot_be_compared_is_custom(root):
+def test_incomparable_parameters_make_a_run_custom(root):
     (root / "notebooks/toy_1.ipynb").unlink()
     assert declared.resolve_profile("toy_1", names()) == "custom"
 
@@ -208,7 +208,7 @@ def by_papermill(root, **parameters):
 
 
 @pytest.mark.slow
-def test_papermill_with_other_parameters_leaves_figures_of_record_alone(root):
+def test_papermill_with_other_parameters_does_not_change_recorded_figures(root):
     by_papermill(root, **PAPER | {"horizon": 60})
     assert kept(root) == {"custom/toy/numbers.json": "custom"}
     by_papermill(root, **PAPER)
@@ -216,7 +216,7 @@ def test_papermill_with_other_parameters_leaves_figures_of_record_alone(root):
 
 
 @pytest.mark.slow
-def test_papermill_with_a_parameter_that_nobody_knows_computes_nothing(root):
+def test_papermill_with_an_unknown_parameter_fails_before_computing(root):
     with pytest.raises(
         PapermillExecutionError, match="the parameters of toy_1 must be .*, got horizn=100"
     ):
@@ -234,14 +234,14 @@ def test_a_parameters_cell_that_is_edited_and_run_once_more_is_custom(root):
         cwd=str(root / "notebooks")
     )
     assert kept(root) == {"quick/toy/numbers.json": "quick", "custom/toy/numbers.json": "custom"}
-    assert "Not the quick profile (horizon 60, declared 30)" in again.outputs[0].text
+    assert "Custom run, not the quick profile (horizon 60, declared 30)" in again.outputs[0].text
 
 
 # ---- Marks of custom runs ----------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_custom_verdicts_say_so_and_are_on_no_other_page(root):
+def test_custom_verdicts_are_marked_and_on_no_other_page(root):
     assert str(Verdict("linear.C1", "holds", "custom", 1.0)).endswith(
         "custom run: 1, not a verdict"
     )
@@ -302,7 +302,7 @@ def figures(root, *arguments):
 
 
 @pytest.mark.slow
-def test_a_custom_run_leaves_the_declared_ones_as_they_were(repository):
+def test_a_custom_run_does_not_change_the_declared_results(repository):
     assert figures(repository).code == 0
     stamps = lambda: {
         str(path.relative_to(repository)): path.stat().st_mtime_ns

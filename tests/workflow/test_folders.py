@@ -93,7 +93,7 @@ def test_an_installed_package_writes_to_the_working_folder(bare, monkeypatch, tm
 
 
 @pytest.mark.slow
-def test_nothing_is_written_into_site_packages(bare, tmp_path):
+def test_no_file_is_written_into_site_packages(bare, tmp_path):
     """Test a copy in site-packages, where pip installs it."""
     site, work = tmp_path / "site-packages", tmp_path / "work"
     for name in ("paperlib", "companion"):
@@ -145,7 +145,7 @@ def left(top):
 FIGURES = ["figures/a/b.png", "figures/quick/a/b.png", "figures/custom/a/b.png"]
 
 
-def test_clean_removes_what_can_be_made_again(home, capsys):
+def test_clean_removes_files_that_can_be_recreated(home, capsys):
     fill(home, ["results/cache/0.npz", "results/quick/a.done", ".snakemake/x", ".venv/x", *FIGURES])
     fill(home, ["paperlib/__pycache__/a.pyc"])
     assert run.clean(False) == 0
@@ -167,9 +167,7 @@ def test_clean_empties_a_link_to_results_and_leaves_it(home, tmp_path):
     assert left(tmp_path / "large/disk") == {"thesis.tex"} and (home / "results").is_symlink()
 
 
-def test_clean_heeds_the_folders_that_a_user_names_and_what_else_lies_there(
-    home, monkeypatch, tmp_path, capsys
-):
+def test_clean_respects_user_folders_and_their_other_files(home, monkeypatch, tmp_path, capsys):
     mine, pictures = tmp_path / "mine", tmp_path / "pictures"
     monkeypatch.setenv("PAPERLIB_RESULTS", str(mine))
     monkeypatch.setenv("PAPERLIB_FIGURES", str(pictures))
@@ -189,7 +187,7 @@ def test_clean_heeds_the_folders_that_a_user_names_and_what_else_lies_there(
 # ---- A read-only checkout ----------------------------------------------------------------------------------
 
 
-def test_what_a_call_needs_lies_beside_the_results_where_the_checkout_is_read_only(
+def test_with_a_read_only_checkout_working_files_are_next_to_the_results(
     home, monkeypatch, tmp_path
 ):
     assert run.desk() == home
@@ -247,7 +245,9 @@ def test_a_read_only_checkout_works_with_other_folders(bare, checkout, tmp_path,
         code, said = call("figures")
         if not named:
             assert code == 1 and "Read-only file system" in said
-            assert "PAPERLIB_RESULTS and PAPERLIB_FIGURES name others to write to" in said
+            assert (
+                "set PAPERLIB_RESULTS and PAPERLIB_FIGURES to folders that can be written" in said
+            )
             return
         assert code == 0 and f"Figures and verdicts are in {tmp_path / 'pictures/quick'}" in said
         assert json.loads((tmp_path / "mine/quick/toy_1.done").read_text())["products"]

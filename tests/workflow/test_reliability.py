@@ -249,7 +249,7 @@ def test_a_read_only_figures_folder(tmp_path):
             *work.run(),
             "toy_2",
             "Read-only file system",
-            f"figures to {work.figures}; make it writable, or name other folders",
+            f"figures to {work.figures}; make them writable, or set PAPERLIB_RESULTS",
         )
         stamps = work.chunks()
         assert kept.items() <= standing(work).items() and len(stamps) == 4
@@ -282,7 +282,7 @@ def test_a_corrupted_result_is_computed_again(undisturbed, tmp_path):
     assert {name for name, stamp in work.chunks().items() if stamp != stamps[name]} == {bad.name}
 
 
-def test_two_runs_in_one_folder(undisturbed, tmp_path):
+def test_a_second_run_in_the_same_folder_is_rejected(undisturbed, tmp_path):
     original, _ = undisturbed
     work = two_notebooks(tmp_path / "home")
     first = work.start()

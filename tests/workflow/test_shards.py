@@ -91,7 +91,7 @@ def experiment(part, monkeypatch):
 
 
 @pytest.mark.parametrize("n, sizes", [(1, [8]), (2, [4, 4]), (3, [3, 3, 2]), (9, [1] * 8 + [0])])
-def test_shards_leave_what_one_run_leaves(tmp_path, monkeypatch, n, sizes):
+def test_shards_compute_the_same_results_as_one_run(tmp_path, monkeypatch, n, sizes):
     left = []
     for k in range(1, n + 1):
         before = len(chunks(tmp_path))
@@ -110,7 +110,7 @@ def test_shards_leave_what_one_run_leaves(tmp_path, monkeypatch, n, sizes):
     )
 
 
-def test_what_shards_have_not_computed_is_computed(tmp_path, monkeypatch):
+def test_missing_chunks_of_shards_are_computed(tmp_path, monkeypatch):
     experiment("2/2", monkeypatch)
     assert len(chunks(tmp_path)) == 4
     assert all(
@@ -124,13 +124,13 @@ def test_what_shards_have_not_computed_is_computed(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "use", [lambda r: r["regret"], lambda r: r.seconds, len, list, lambda r: r.save("x")]
 )
-def test_a_shard_has_no_results_to_look_at(monkeypatch, use):
+def test_results_of_a_shard_cannot_be_read(monkeypatch, use):
     traces = experiment("1/1", monkeypatch)[0]  # even if all results are stored already
     with pytest.raises(RuntimeError, match="a shard has no results, but the code reads a. "):
         use(traces["a"])
 
 
-def test_a_shard_leaves_what_is_computed_once_to_the_whole_run(monkeypatch):
+def test_a_shard_skips_cached_calls(monkeypatch):
     monkeypatch.setenv("PAPERLIB_SHARD", "1/2")
     found = store.cached_call("timed", lambda: pytest.fail("a timing was taken in a shard"))
     with pytest.raises(RuntimeError, match="a shard has no results, but the code reads timed. "):
@@ -156,7 +156,7 @@ def test_the_number_of_shards_is_that_of_the_paper_profile(root):
     ] and workflow.shard_count("toy_2", "paper") == 1
 
 
-def test_a_shard_runs_experiments_and_what_stands_before_them(root):
+def test_a_shard_runs_experiments_and_earlier_cells(root):
     cells = [
         ("", "1"),
         ("timing", "2"),
@@ -204,7 +204,7 @@ open(os.environ["PAPERLIB_FIGURES"] + "/figure.png", "w")
 
 
 @pytest.mark.slow
-def test_a_shard_that_looks_at_results_fails_and_says_where(root):
+def test_a_shard_that_reads_results_fails_with_its_cell(root):
     notebook(
         root,
         "toy_1",
@@ -241,13 +241,13 @@ def test_a_shard_on_a_full_disk_names_the_folder_of_figures(root):
     job("toy_1", "quick", "--shard", "1/1")
     last = (root / "results/quick/toy_1.shard1of1.log").read_text().strip().splitlines()[-1]
     assert (
-        f"results are written to {root / 'results'}, figures to {root / 'figures'}; make room there"
+        f"results are written to {root / 'results'}, figures to {root / 'figures'}; free some space there"
         in last
     )
 
 
 @pytest.mark.slow
-def test_a_job_that_nobody_listens_to_is_done(root):
+def test_a_job_finishes_if_its_output_pipe_is_closed(root):
     notebook(root, "toy_1", [("experiment", "1")])
     end, pipe = os.pipe()
     os.close(end)
@@ -287,7 +287,7 @@ def expected(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_shards_run_first_and_the_notebook_computes_nothing(root, monkeypatch):
+def test_shards_run_first_and_the_notebook_only_loads(root, monkeypatch):
     notebook(root, "toy_1", SHARDED, "[toy_1]\nshards = 2\n[toy_1.paper]\ntrials = 6\n")
     text = watched("figures", "--profile", "paper")
     shards = [(root / f"results/paper/toy_1.shard{k}of2.done").stat().st_mtime_ns for k in (1, 2)]
@@ -405,7 +405,7 @@ def test_jobs_go_through_slurm(root, monkeypatch):
 def test_progress_is_read_from_the_log():
     start = "[Mon]\nlocalrule toy_1:\n    input: a, b\n    output: /some where/{}.done\n    jobid: {}\n    reason: new\n"
     log = "Building DAG\n"
-    assert run.progress(log, 2.7) == "3 s, looking at what changed"
+    assert run.progress(log, 2.7) == "3 s, checking for changes"
     log += (
         "Job stats:\njob  count\n---  ---\ntoy_1   1\ntotal    3\n\n"
         + start.format("toy_1.shard1of2", 4)
@@ -428,7 +428,7 @@ def test_progress_is_read_from_the_log():
 
 
 @pytest.mark.slow
-def test_a_failed_notebook_is_tried_twice_and_the_others_go_on(root):
+def test_a_failed_notebook_is_tried_twice_and_the_others_continue(root):
     wait = "import time\nstart = time.monotonic()\nwhile len(open('tries').read()) < 2 and time.monotonic() < start + 200:\n    time.sleep(.1)"
     write(root, "toy_1", "open('tries', 'a').write('x')\nraise OSError('never')")
     write(root, "toy_2", f"open('tries', 'a')\n{wait}")

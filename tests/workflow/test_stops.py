@@ -77,7 +77,7 @@ def test_a_cell_that_takes_too_long_is_stopped_and_named(root):
 
 
 @pytest.mark.slow
-def test_a_killed_kernel_is_said_to_be_so(root):
+def test_a_killed_kernel_is_reported(root):
     write(root, "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "2")
     code, said = job()
     assert (
@@ -89,7 +89,7 @@ def test_a_killed_kernel_is_said_to_be_so(root):
     assert not (root / "results/quick/toy_1.failed").exists()  # another attempt may succeed
 
 
-def test_that_the_system_killed_it_for_memory_is_known_where_it_counts(root, monkeypatch):
+def test_a_kernel_killed_for_memory_is_recognized(root, monkeypatch):
     counts = iter((4, 5))
     monkeypatch.setattr(jobs, "killed_for_memory", lambda: next(counts))
     write(root)
@@ -105,7 +105,7 @@ def test_that_the_system_killed_it_for_memory_is_known_where_it_counts(root, mon
 
 
 @pytest.mark.slow
-def test_memory_that_is_not_there_is_tried_again(root):
+def test_a_memory_error_may_be_retried(root):
     """MemoryError is an error of the machine, even if a cell raises it."""
     write(root, "raise MemoryError('no room')")
     code, said = job()
@@ -144,7 +144,7 @@ def test_errors_of_the_machine_may_pass(error, again):
 
 
 @pytest.mark.slow
-def test_what_would_fail_again_is_not_run_again(root):
+def test_errors_of_the_code_are_not_retried(root):
     write(root, "open('tries', 'a').write('x')\nraise ValueError('never')")
     tries = root / "notebooks/tries"
     assert job()[0] == 1 and tries.read_text() == "x"
@@ -154,7 +154,7 @@ def test_what_would_fail_again_is_not_run_again(root):
 
 
 @pytest.mark.slow
-def test_run_tries_a_killed_kernel_again_and_a_value_error_not(root):
+def test_run_retries_a_killed_kernel_but_not_a_value_error(root):
     kill = "open('tries', 'a').write('x')\nimport os, signal\nlen(open('tries').read()) > 1 or os.kill(os.getpid(), signal.SIGKILL)"
     fail = "open('tries', 'a').write('x')\nraise ValueError('never')"
     for source, code, tries in ((kill, 0, "xx"), (fail, 1, "x")):
@@ -172,9 +172,7 @@ def test_run_tries_a_killed_kernel_again_and_a_value_error_not(root):
 
 @pytest.mark.parametrize("there", ["True", "False", ""])
 @pytest.mark.parametrize("command", ["figures", "bench"])
-def test_cuda_where_there_is_none_is_refused_before_anything_starts(
-    root, monkeypatch, command, there
-):
+def test_cuda_without_a_device_is_rejected_first(root, monkeypatch, command, there):
     python = root / "python"
     python.write_text(f"#!/bin/sh\necho {there}\n")
     python.chmod(0o755)

@@ -78,7 +78,7 @@ def write(root, stem, source, profiles=None):
         ({"a": [1]}, dict[str, list[int]], {"a": [1]}),
     ],
 )
-def test_convert_keeps_what_fits(value, kind, expected):
+def test_convert_accepts_matching_values(value, kind, expected):
     result = declared.convert(value, kind, "x")
     assert result == expected and type(result) is type(expected)
 
@@ -95,7 +95,7 @@ def test_convert_keeps_what_fits(value, kind, expected):
         ("a", dict),
     ],
 )
-def test_convert_refuses_what_does_not(value, kind):
+def test_convert_rejects_other_values(value, kind):
     with pytest.raises(ValueError, match="^name.* must be of type .*, got .* of type "):
         declared.convert(value, kind, "name")
 
@@ -223,7 +223,7 @@ def test_an_imported_name_counts_as_the_module_that_defines_it(root, source, who
     assert {"asktell/optimizer.py" in names, "pfbco/problems/ball.py" in names} == {whole}
 
 
-def test_the_digest_changes_when_a_package_hands_on_another_thing_under_a_name(root, monkeypatch):
+def test_the_digest_changes_if_a_package_reexports_another_object(root, monkeypatch):
     write(root, "toy_1", "from paperlib.goucb import LevenbergMarquardt")
     digest = lambda: workflow.inputs_digest(
         workflow.input_files("toy_1"), workflow.cell_imports("toy_1")
@@ -310,7 +310,7 @@ def test_the_digest_of_inputs_is_that_of_names_and_contents(root, monkeypatch):
     assert workflow.inputs_digest(files) != before
 
 
-def test_a_quick_notebook_runs_again_when_its_verdicts_of_record_change(root):
+def test_a_quick_notebook_runs_again_if_its_recorded_verdicts_change(root):
     (root / "figures").mkdir()
     of = lambda name: {"claims": [{"id": f"{name}.C1", "line": "C1  holds"}]}
     content = {"papers": {name: of(name) for name in ("toy", "other")}}
@@ -322,7 +322,7 @@ def test_a_quick_notebook_runs_again_when_its_verdicts_of_record_change(root):
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"papers": 1}', "\xff\xfe", "[" * 100_000])
-def test_a_damaged_file_of_claims_holds_no_verdicts_of_record(root, content):
+def test_a_damaged_file_of_claims_has_no_recorded_verdicts(root, content):
     (root / "figures").mkdir()
     (root / "figures/claims.json").write_bytes(content.encode("latin-1"))
     assert workflow.recorded_verdicts("toy_1", "quick") == []
@@ -359,13 +359,11 @@ def finished(root):
 
 @pytest.mark.parametrize("name", ["toy/a.png", "claims/toy.C1.json"])
 @pytest.mark.parametrize("content", [None, b"", b"other numbers"])
-def test_a_notebook_is_run_again_when_what_it_wrote_is_gone_or_is_not_its_own(
-    root, finished, name, content
-):
+def test_a_notebook_runs_again_if_its_output_is_missing_or_changed(root, finished, name, content):
     product = root / "figures/quick" / name
     product.unlink() if content is None else product.write_bytes(content)
     said = workflow.forget_incomplete("toy_1", "quick")
-    assert said == f"  toy_1  runs again: quick/{name} is not what it wrote"
+    assert said == f"  toy_1  runs again: quick/{name} differs from the notebook's last output"
     assert not finished.exists()
     assert workflow.forget_incomplete("toy_1", "quick") == ""  # the message appears once
 
@@ -377,7 +375,7 @@ def test_a_notebook_is_run_again_when_what_it_wrote_is_gone_or_is_not_its_own(
         *('{"seconds": NaN, "products": {}}', '{"seconds": true, "products": {}}'),
     ],
 )
-def test_a_damaged_done_file_counts_as_none(root, finished, content, capsys):
+def test_a_damaged_done_file_counts_as_missing(root, finished, content, capsys):
     finished.write_bytes(content.encode("latin-1"))
     assert run.table(["toy_1"], "quick", 0) == ["toy_1"]
     assert "toy_1           -  no result" in capsys.readouterr().out.splitlines()
@@ -488,7 +486,7 @@ def test_only_names_a_paper_or_a_notebook(root):
         run.chosen(["to"])
 
 
-def test_notebooks_that_jupyterlab_has_named_are_no_part_of_the_project(root, capsys):
+def test_notebooks_with_jupyterlab_default_names_are_ignored(root, capsys):
     for stem in ("00_tour", "toy_1", "toy_1-Copy1", "Untitled", "Untitled_1", "toy"):
         write(root, stem, "")
     assert (
@@ -497,7 +495,7 @@ def test_notebooks_that_jupyterlab_has_named_are_no_part_of_the_project(root, ca
     )
     assert (
         capsys.readouterr().out
-        == "Not run, because their names are not like glbomd_1_logistic: Untitled, Untitled_1, toy, toy_1-Copy1\n"
+        == "Not run, because their names do not have the form glbomd_1_logistic: Untitled, Untitled_1, toy, toy_1-Copy1\n"
     )
     with pytest.raises(SystemExit, match="--only must be a paper or a notebook, got toy_1-Copy1. "):
         run.chosen(["toy_1-Copy1"])
@@ -590,7 +588,7 @@ def test_pytest_arguments_are_passed_on_and_slow_tests_wait_for_their_switch(mon
     assert [argv[argv.index("-n") + 1] for argv in called] == [2, 3]
 
 
-def test_the_environment_is_made_when_missing_stale_or_half_made(root, monkeypatch):
+def test_the_environment_is_created_if_missing_outdated_or_incomplete(root, monkeypatch):
     made = []
 
     def make(python):
@@ -677,7 +675,7 @@ def test_the_table_of_the_paper_profile_alone_shows_verdicts(root, capsys):
         assert f"toy_1         1.0  {words}" in capsys.readouterr().out.splitlines()
 
 
-def test_what_was_to_run_and_was_not_reached_is_no_result(root, capsys):
+def test_a_planned_notebook_that_was_not_reached_has_no_result(root, capsys):
     folder = root / "results/quick"
     folder.mkdir(parents=True)
     for stem in ("toy_1", "toy_2", "toy_3"):
@@ -694,7 +692,7 @@ def test_what_was_to_run_and_was_not_reached_is_no_result(root, capsys):
         "toy_1         1.0  -  (unchanged)" in lines and "toy_2           -  no new result" in lines
     )
     assert (
-        "toy_2 has no result: it was not reached, since what it comes after failed or the call was stopped; what stands is of an earlier call"
+        "toy_2 has no result: it was not reached, because a notebook before it failed or the call was stopped; its stored result is from an earlier call"
         in lines
     )
     os.utime(log, (0, 0))  # the log of another call
@@ -703,9 +701,7 @@ def test_what_was_to_run_and_was_not_reached_is_no_result(root, capsys):
 
 @pytest.mark.parametrize("code", [0, 1])
 @pytest.mark.parametrize("profile", ["quick", "paper"])
-def test_pages_are_written_after_a_call_of_the_paper_profile_alone(
-    root, monkeypatch, code, profile
-):
+def test_pages_are_written_only_after_a_call_of_the_paper_profile(root, monkeypatch, code, profile):
     write(root, "toy_1", "")
     called = []
     monkeypatch.setattr(
@@ -725,11 +721,13 @@ def test_pages_are_written_after_a_call_of_the_paper_profile_alone(
 @pytest.mark.parametrize(
     "number, error, message",
     [
-        (errno.EWOULDBLOCK, SystemExit, "Another run.py works in"),
+        (errno.EWOULDBLOCK, SystemExit, "Another run.py is running in"),
         (errno.ENOLCK, OSError, "No locks"),
     ],
 )
-def test_a_folder_without_locks_is_not_a_folder_in_use(root, monkeypatch, number, error, message):
+def test_a_file_system_without_locks_is_not_reported_as_in_use(
+    root, monkeypatch, number, error, message
+):
     def refuse(*_):
         raise OSError(number, os.strerror(number))
 
@@ -767,7 +765,7 @@ def test_figures_runs_what_changed_and_reports_what_failed(root):
     time.sleep(0.5)
     second = call("clean")
     assert (
-        second.communicate()[0].startswith(f"Another run.py works in {root}")
+        second.communicate()[0].startswith(f"Another run.py is running in {root}")
         and second.returncode == 1
     )
     text = first.communicate(timeout=200)[0]
@@ -788,21 +786,21 @@ def test_figures_runs_what_changed_and_reports_what_failed(root):
 
 
 @pytest.mark.slow
-def test_what_comes_after_a_failure_is_not_reached_and_not_committed(root):
+def test_notebooks_after_a_failure_are_not_run_and_not_committed(root):
     write(root, "toy_1", "1", '[toy_2]\nafter = ["toy_1"]\n')
     write(root, "toy_2", "2")
     assert call("figures").wait(200) == 0
     write(root, "toy_1", "raise OSError('never')")
     process = call("figures", "--commit-notebooks")
     text = process.communicate(timeout=200)[0]
-    assert process.returncode == 1 and "toy_2 has no result: it was not reached, since" in text, (
+    assert process.returncode == 1 and "toy_2 has no result: it was not reached, because" in text, (
         text
     )
     assert not nbformat.read(root / "notebooks/toy_2.ipynb", as_version=4).cells[1].outputs
 
 
 @pytest.mark.slow
-def test_a_stopped_call_stops_what_it_started(root):
+def test_a_stopped_call_stops_its_processes(root):
     write(
         root, "toy_1", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(300)"
     )
@@ -850,11 +848,11 @@ class Terminal:
 
 
 OPENINGS = {
-    "figures": "Looking at data sets and notebooks",
+    "figures": "Checking data sets and notebooks",
     "test": "Starting pytest",
     "lab": "Starting JupyterLab",
-    "docs": "Making pages",
-    "data": "Looking at data sets",
+    "docs": "Building the pages",
+    "data": "Checking data sets",
     "bench": "Starting the benchmark",
 }
 
@@ -872,7 +870,7 @@ def mute(root, tmp_path):
 
 
 @pytest.mark.parametrize("command", OPENINGS)
-def test_it_speaks_at_once_and_ctrl_c_ends_it_with_all_below(command, mute, tmp_path):
+def test_a_command_prints_immediately_and_ctrl_c_stops_all_its_processes(command, mute, tmp_path):
     call = Terminal(command, PAPERLIB_PYTHON=str(mute))
     said, seconds = call.until(b"\n", 30)
     assert said.startswith(OPENINGS[command]) and seconds < 2
@@ -885,11 +883,11 @@ def test_it_speaks_at_once_and_ctrl_c_ends_it_with_all_below(command, mute, tmp_
     assert not psutil.pid_exists(child), begun.read_text()
 
 
-def test_it_speaks_at_once_where_the_environment_is_made(root, tmp_path):
+def test_creating_the_environment_prints_immediately(root, tmp_path):
     (root / "requirements.lock").write_text("")
     call = Terminal("test", PAPERLIB_PYTHON="")
     said, seconds = call.until(b"\n", 30)
-    assert said.startswith("Making .venv from requirements.lock") and seconds < 2
+    assert said.startswith("Creating .venv from requirements.lock") and seconds < 2
     assert call.stop() == 130 and not (root / ".venv/.ready").exists()
 
 
@@ -915,7 +913,7 @@ def test_an_interpreter_without_the_packages_is_one_clear_line(command, root, tm
         assert found.stderr.count("\n") == 1 and "requirements.lock" in found.stderr
 
 
-def test_one_that_tidies_up_after_ctrl_c_has_time_to(tmp_path, root):
+def test_a_command_has_time_to_clean_up_after_ctrl_c(tmp_path, root):
     script, done = tmp_path / "python", tmp_path / "tidied"
     code = f"import time\ntry:\n    print('ready', flush=True); time.sleep(300)\nexcept KeyboardInterrupt:\n    time.sleep(1); open({str(done)!r}, 'w')"
     # This stand-in only handles ``-m`` calls; the check for missing packages succeeds at once.
@@ -944,7 +942,7 @@ number = file.with_suffix(".seen").write_text("\\n".join(said))"""
 
 
 @pytest.mark.slow
-def test_a_job_says_in_a_file_how_far_it_is_and_its_copy_holds_nothing_of_it(root, monkeypatch):
+def test_a_job_writes_its_progress_to_a_file_and_not_to_its_copy(root, monkeypatch):
     monkeypatch.setenv("PAPERLIB_LOCKS", str(root))  # do not wait for timings of other processes
     write(root, "toy_1", LONG)
     file = root / "results/quick/toy_1.progress"
@@ -960,7 +958,7 @@ def test_a_job_says_in_a_file_how_far_it_is_and_its_copy_holds_nothing_of_it(roo
     assert "Coins" not in file.with_suffix(".log").read_text()
 
 
-def test_what_a_job_said_in_another_call_is_not_shown(tmp_path):
+def test_progress_of_an_earlier_call_is_not_shown(tmp_path):
     file = tmp_path / "toy_1.progress"
     file.write_text("Coins: a, 1 of 4")
     assert run.read_progress(file, time.time() - 60) == "Coins: a, 1 of 4"
@@ -970,7 +968,7 @@ def test_what_a_job_said_in_another_call_is_not_shown(tmp_path):
 
 
 @pytest.mark.parametrize("ignored", [False, True])
-def test_a_lost_connection_stops_a_call_unless_nohup_says_otherwise(ignored):
+def test_a_lost_connection_stops_a_call_without_nohup(ignored):
     code = f"""import os, signal, sys
 sys.path.insert(0, {str(CODE)!r})
 import run
@@ -981,7 +979,7 @@ run.main(["clean"])"""
 
 
 @pytest.mark.parametrize("group", [False, True])
-def test_what_does_not_heed_a_stop_is_killed(monkeypatch, tmp_path, group):
+def test_a_command_that_ignores_sigterm_is_killed(monkeypatch, tmp_path, group):
     ready, begun = tmp_path / "ready", []
     start = subprocess.Popen
     monkeypatch.setattr(
