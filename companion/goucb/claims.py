@@ -294,7 +294,7 @@ CLAIMS = [
     _parts(
         "C11",
         "Appendix D.2",
-        "on Australian and Diabetes, GO-UCB has lower cumulative regret than all others with every classifier (including the random forest, for which Section 6.2 reports similar performance of all methods on Breast-cancer)",
+        "on Australian and Diabetes, GO-UCB has lower cumulative regret than all others with every classifier (including the random forest, where Section 6.2 reports similar performance of all methods on Breast-cancer)",
         TUNING,
         *[f"{data}.{name}" for data in ("australian", "diabetes") for name in CLASSIFIERS],
     ),

@@ -379,7 +379,7 @@ ERRATA = (
         "E19",
         "Lemma 2.2",
         "the lemma requires c_1, c_2 > 0. However, Lemma 3.1 has C(t) = c_1 sqrt(t), which means c_2 = 0, and Theorem 3.4 applies the lemma to it. This is a formality: for every c_2 > 0, rho(t) + c_2 / t satisfies Definition 2.1 with lambda (1 + c_2 / c_1) in place of lambda",
-        "c_2 >= 0, for which C_1 and C_2 are finite",
+        "c_2 >= 0, where C_1 and C_2 are finite",
         e19,
     ),
     Erratum(

@@ -70,7 +70,7 @@ ORACLES = {
 }
 FASTER = {
     "specialized": "with linear oracles and projections specialized to the set",
-    "solver": "with generic solvers for FKM's projections and, for quadratic losses and portfolios, for PF's linear programs",
+    "solver": "with generic solvers for FKM's projections and, with quadratic losses and portfolios, also for PF's linear programs",
 }
 # The curves of Figure 1.
 CURVES = {"pf": "PF", "fkm": "FKM", "unregularized": "Unregularized", "stochocg": "StochOCG"}

@@ -534,7 +534,7 @@ def log_determinant(run: Replay, log_det: Tensor | None = None) -> Check:
     )
 
 
-@statement("Proposition B.1", f"{PAPER}, Proposition B.1, for all arms")
+@statement("Proposition B.1", f"{PAPER}, Proposition B.1 at all arms")
 def proposition_b1(run: Replay) -> Check:
     """For every x: s2_{t-1}(x) / (1 + s2_{t-1}(x_t)) <= s2_t(x) <= s2_{t-1}(x); the paper states it for the newest arm, uses it for all (E6)."""
     # The left inequality follows from Sherman-Morrison and Cauchy-Schwarz, for every arm.
@@ -690,7 +690,7 @@ def proposition_c4(means: Sequence[float], printed: bool = False) -> Check:
 
 @statement("Proposition D.4", f"{PAPER}, Proposition D.4, in its sharp form")
 def proposition_d4(run: Replay, noise: Tensor, confidence: Confidence) -> Check:
-    """With probability 1 - delta, for all t: ||Phi_t^T eta_t||^2 in A_t^{-1} <= xi^2 ln det(I + K_t / lambda) + 2 xi^2 ln(1 / delta).
+    """With probability 1 - delta: ||Phi_t^T eta_t||^2 in A_t^{-1} <= xi^2 ln det(I + K_t / lambda) + 2 xi^2 ln(1 / delta) for all t.
 
     The printed bound, 2 xi^2 ln(det / delta), has twice the term of the determinant (E10). It is valid, but looser.
 

@@ -291,7 +291,7 @@ def proposition_d3(shot: Snapshot) -> Check:
 
 @statement("Proposition C.3", f"{PAPER}, Proposition C.3, with the constants of its proof")
 def proposition_c3(accuracies, eps: float, delta: float) -> Check:
-    """With probability 1 - delta, for all t: the dictionary is eps-accurate, e <= eps.
+    """With probability 1 - delta: the dictionary is eps-accurate for all t, e <= eps.
 
     ``accuracies``: e, R x T'.
     """

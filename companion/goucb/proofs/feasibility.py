@@ -98,7 +98,7 @@ def localization(run: Replay, c: Constants, p: Proof) -> Check:
 def functional(
     run: Replay, x: Tensor, rounds: Any, curvature: float, value: float, delta: float
 ) -> Check:
-    """With probability 1 - delta, for all x: |f_x(w*) - f_x(w_t)| <= sqrt(beta_t) u_t(x) + beta_t C_h / (2 lambda).
+    """With probability 1 - delta: |f_x(w*) - f_x(w_t)| <= sqrt(beta_t) u_t(x) + beta_t C_h / (2 lambda) for all x.
 
     This is the consequence of Lemma 5.3 for f, and holds for each of the equivalent parameters w*. The check is vacuous if the bound is
     nowhere below 2 F.

@@ -247,7 +247,7 @@ def potential_step(u2: Any, growth: Any) -> Check:
 
 @statement("Lemma B.3", f"{PAPER}, Lemma B.3")
 def lemma_b3(run: Replay, noise: float, delta: float) -> Check:
-    """With probability 1 - delta, for all t: ||sum_{i < t} g_i eta_i||^2 <= sigma^2 (l_t + 2 ln(1 / delta)) in the norm of Sigma_t^{-1}.
+    """With probability 1 - delta: ||sum_{i < t} g_i eta_i||^2 <= sigma^2 (l_t + 2 ln(1 / delta)) in the norm of Sigma_t^{-1} for all t.
 
     No union over t is needed (E3). Detects noise that is larger than sigma.
     """
