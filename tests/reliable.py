@@ -56,7 +56,7 @@ class Space:
         ).stdout
 
     def seen(self, path: Path) -> Path:
-        """Return the path by which this process can access a path in the namespace."""
+        """Return the path that this process can use to access a path in the namespace."""
         return Path(f"/proc/{self.process.pid}/root{path}")
 
     def __enter__(self) -> "Space":

@@ -122,7 +122,7 @@ def test_lazybkb_maintains_its_posterior(rounds):
 
 @runs
 def test_pfbco_with_doubling_maintains_its_sums(rounds):
-    """A is eta times the sum of the epoch's gradient estimates; ``heard`` contains mean and standard deviation of all losses."""
+    """A is eta times the sum of the epoch's gradient estimates; `heard` contains mean and standard deviation of all losses."""
     learner = Doubling(PFBCO(0.5))
     memory, worst, n = Memory(rounds), 0.0, 3
     A, losses = np.zeros(n, dtype=np.longdouble), []

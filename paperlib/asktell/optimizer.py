@@ -52,10 +52,10 @@ class Optimizer(AskTell):
         Args:
             action: index of an arm or a point (d). For a batch n indices, or n x d, in a list, an array or a table.
             feedback: one number, or n numbers for a batch. For a learner that wants a gradient d, or n x d.
-            context: as for ``AskTell.tell``; one context for the whole batch.
+            context: as for `AskTell.tell`; one context for the whole batch.
 
         Raises:
-            ValueError: as ``AskTell.tell``, or the numbers of actions and of feedback differ. A batch with one invalid
+            ValueError: as `AskTell.tell`, or the numbers of actions and of feedback differ. A batch with one invalid
                 entry is not used at all. Report results that are not finite with ``fail``.
             RuntimeError: the learner reports failure; its state is unchanged.
         """
@@ -71,11 +71,11 @@ class Optimizer(AskTell):
         Args:
             actions: n actions; each counts as a round: indices of arms, or n x d, in a list, an array or a table.
             feedback: their feedback, n numbers.
-            context: as for ``AskTell.tell``; one context for all actions.
+            context: as for `AskTell.tell`; one context for all actions.
 
         Raises:
-            ValueError: as ``tell``, or the learner can learn only from actions that it chose itself.
-            RuntimeError: as ``tell``.
+            ValueError: as `tell`, or the learner can learn only from actions that it chose itself.
+            RuntimeError: as `tell`.
         """
         if not tags_of(self.learner).own_actions:
             raise ValueError(
@@ -101,10 +101,10 @@ class Optimizer(AskTell):
             action: index of an arm, or a point (d).
             reason: the exception, the feedback that is not a finite number (nan, None, ...), or a message.
             instead: feedback that the learner receives in place of the missing one; None means no feedback.
-            context: as for ``AskTell.tell``.
+            context: as for `AskTell.tell`.
 
         Raises:
-            ValueError: an unknown action, a reason that is a finite number, or an ``instead`` that ``tell`` would reject;
+            ValueError: an unknown action, a reason that is a finite number, or an ``instead`` that `tell` would reject;
                 the failure is not recorded.
             RuntimeError: the learner reports failure; the failed evaluation is not recorded.
         """
@@ -182,7 +182,7 @@ class PaperOptimizer(Optimizer, ABC):
     """
 
     def ask(self) -> Any:
-        """Return the next point to evaluate, in the user's coordinates. Until ``tell`` it stays the same."""
+        """Return the next point to evaluate, in the user's coordinates. Until `tell` it stays the same."""
         return self._native(super().ask())
 
     @abstractmethod
@@ -229,8 +229,8 @@ class SequentialOptimizer(PaperOptimizer):
             instead: feedback that the learner receives in place of the missing one; None means no feedback.
 
         Raises:
-            ValueError: a reason that is a finite number, or an ``instead`` that ``tell`` would reject.
-            RuntimeError: as ``tell``.
+            ValueError: a reason that is a finite number, or an ``instead`` that `tell` would reject.
+            RuntimeError: as `tell`.
         """
         super().fail(self._asked("fail"), reason, instead)
 

@@ -173,7 +173,7 @@ class AskTell:
         return to_python_action(action)
 
     def ask(self, context: Any = None) -> int | np.ndarray:
-        """Return the next action: the index of an arm, or a point (d). Until ``tell`` it stays the same.
+        """Return the next action: the index of an arm, or a point (d). Until `tell` it stays the same.
 
         Args:
             context: the context of the round; None means that it did not change. If an action from another context is
@@ -224,7 +224,7 @@ class AskTell:
         self._now = self._within(context, lambda now: self._heard(now, action, feedback))
 
     def _within(self, context: Any, hear: Callable[[TrialState], TrialState]) -> TrialState:
-        """Return the trial's state after ``hear`` is applied in a context; None means the context of the last ask.
+        """Return the trial's state after `hear` is applied in a context; None means the context of the last ask.
 
         Raises:
             ValueError: a missing context where it is required, or an earlier one that the learner cannot use.

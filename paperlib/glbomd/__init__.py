@@ -46,7 +46,7 @@ CHOICES = [
         'one pass over the data: time and memory per round do not grow; pass `ridge="dim", scale=0.1` to explore less than the theory requires',
     ),
     (
-        "the same, with a few thousand rounds in which every reward counts",
+        "the same, with a few thousand rounds where every reward counts",
         ["OFUGLB"],
         "the tightest confidence sets and the least regret in later rounds; it stores the history and decides one trial at a time",
     ),

@@ -136,7 +136,7 @@ class Optimizer(shared.PaperOptimizer):
 
         Args:
             points: n points, in a list or a pandas table with one column per dimension.
-            answers: n values, each as in ``tell``.
+            answers: n values, each as in `tell`.
 
         Raises:
             ValueError: the numbers of points and values differ, a point is outside the space, or a value is not one real number. Nothing is

@@ -1,7 +1,7 @@
 """Probes for ``play`` that record the internal quantities needed by the figures and the theory.
 
 Probes read a state by its field names. The fields of Algorithm 2 (z, r, t) are in the innermost state; the fields of
-``Multiscale`` (active, live, opened, n, played, least, excess, heard, log) are in the outermost one. "Before" is the state that chose the
+``Multiscale`` (active, live, opened, n, played, least, excess, `heard`, log) are in the outermost one. "Before" is the state that chose the
 round's point. Therefore z is the center of the query, and ``live_windows`` returns the windows that cover the round. The tests are
 run after the reward is observed, therefore their statistics combine both states.
 A probe with a learner needs one whose hyper-parameters are numbers, not per-trial tensors.

@@ -51,7 +51,7 @@ CHOICES = [
     (
         "the same, with the paper's guarantee",
         ["Doubling(PFBCO(1.0))"],
-        "needs a bound on the losses; see below from which horizon on it is informative",
+        "needs a bound on the losses; its first informative horizon is given below",
     ),
     (
         "the same, and oracle calls are expensive",

@@ -1,6 +1,6 @@
 """Probes for ``play`` that record the quantities of the figures and the theory.
 
-A probe reads the learner's state by field names (x, x1, A, delta, alpha, rounds, heard), also inside a ``Doubling``. It reads
+A probe reads the learner's state by field names (x, x1, A, delta, alpha, rounds, `heard`), also inside a ``Doubling``. It reads
 the state that chose the round's point. Therefore x is x_t, and A is eta times the sum of g_1, ..., g_{t-1}.
 Shapes: R trials, n dimensions.
 """

@@ -170,7 +170,7 @@ SAMPLE = [0.95, 1.05, 0.5, 1.0, 9.0, 0.95, 1.05]  # median 1, interquartile rang
 
 
 def report(profile="quick"):
-    """Return a report in which a block takes 40 microseconds per trial after four rounds, and twice that after eight."""
+    """Return a report where a block takes 40 microseconds per trial after four rounds, and twice that after eight."""
     found = {}
     peaks = {
         "ours": {"trials": 100, "process": 3_000_000, "device": None},

@@ -1,4 +1,4 @@
-"""Embeddings stored per trial: which parts are copied, and that results equal those of a single tensor."""
+"""Embeddings stored per trial: which parts are copied, and that results equal the results of a single tensor."""
 
 import pytest
 import torch

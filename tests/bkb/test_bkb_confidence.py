@@ -37,7 +37,7 @@ def radius(rule, scale=1.0, **sums):
         ("corrected", 300, 16.74, 3.1170499906),
     ],
 )
-def test_radii_of_the_specification(rule, rounds, effective, value):
+def test_radii_of_an_independent_computation(rule, rounds, effective, value):
     assert radius(rule, rounds=rounds, effective=effective) == pytest.approx(value, abs=1e-9)
 
 

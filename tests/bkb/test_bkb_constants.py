@@ -10,7 +10,7 @@ from companion.bkb.errata import reference_arms
 from companion.bkb.proofs import run_lemmas
 from paperlib.bkb.theory import constants as theory
 
-GOLDEN = (math.sqrt(5) - 1) / 2  # the eps at which qbar_theory is smallest
+GOLDEN = (math.sqrt(5) - 1) / 2  # the eps that minimizes qbar_theory
 
 
 def test_oversampling_in_numbers():

@@ -21,7 +21,7 @@ F64 = torch.float64
 NET = TwoLayerNet(2)
 BOX = Bounds.of([-2.0, -1.0], [4.0, 2.0])
 RIDGE = 0.3
-# Points at which the steps do not alternate.
+# Points where the steps do not alternate.
 STEADY = [[-0.9, 0.8], [-0.64, -0.3], [-0.58, 0.35], [-0.78, 0.05]]
 
 

@@ -1,4 +1,4 @@
-"""Tests of the errata: their numbers agree with the specification's digits, and the list is complete."""
+"""Tests of the errata: their numbers agree with an independent computation, and the list is complete."""
 
 import math
 

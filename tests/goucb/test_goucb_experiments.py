@@ -315,7 +315,7 @@ def test_the_greatest_difference_names_the_other():
 
 
 def test_one_difference_above_refutes_whatever_the_others_do():
-    """The regret of a exceeds that of b beyond doubt. The difference to c is unknown, which must not hide this."""
+    """The regret of a exceeds the regret of b beyond doubt. The difference to c is unknown, which must not hide this."""
     a, b, c = ([[x] for x in row] for row in ([1.0, 1.1], [0.4, 0.5], [-9.0, 9.0]))
     tasks = {"t": {"a": traced(a), "b": traced(b), "c": traced(c)}}
     assert tuning.greatest(tasks, "a", ["b", "c"], 2).low > 0

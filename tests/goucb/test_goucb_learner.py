@@ -147,7 +147,7 @@ def test_practical_stays_near_the_top_of_f1():
 
 
 def test_literal_with_a_uniform_start_is_uniform_search_on_f1():
-    """Its regret per round is that of a uniform point, 11.75, and its ball constraint is never active."""
+    """Its regret per round equals the regret of a uniform point, 11.75, and its ball constraint is never active."""
     probes = {"ratio": Probe(lambda r: r.after.ratio, "max"), "moved": lambda r: r.after.moved}
     trace, second = run(
         literal(5, 26.0, acquisition=dataclasses.replace(QUICK, start="uniform")), probes=probes

@@ -17,7 +17,7 @@ NET = TwoLayerNet(2)
 
 
 def draw():
-    """Return the draws of ``init``, of which none has been used."""
+    """Return the unused draws of ``init``."""
     return Streams(4, range(2)).at(-1)
 
 

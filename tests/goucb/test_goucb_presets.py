@@ -93,7 +93,7 @@ def predicted(learner, state):
 
 
 def test_rounds_of_practical_equal_dense_ones():
-    """All observations, those of Phase I too, enter the standardization, the fit and Sigma. The region is around the best of all points."""
+    """All observations, including Phase I, enter the standardization, the fit and Sigma. The region is around the best of all points."""
     learner = practical(N, kappa=0.7, ridge=0.05, trust=TRUST, **SIZES)
     u, y, state = played(learner)
     at, mean, bonus = predicted(learner, state)

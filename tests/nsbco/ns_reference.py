@@ -1,6 +1,6 @@
 """Reference of Algorithms 1 and 2 in plain NumPy, written from the paper and from Wei & Luo: one trial, round by round.
 
-The random numbers are ``streams.uniform`` at the counters that the specification of the schedule defines.
+The random numbers are ``streams.uniform`` at the counters that the schedule defines.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Small problems for tests of learners, written from section 1.1 of the specification, independent of the package's problems."""
+"""Small problems for tests of learners, written independently of the package's problems."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -26,7 +26,7 @@ def test_drawn_schedule_equals_played_schedule():
             assert (hit == run["live"][:, here][:, :: 2**m, m]).all()
 
 
-def test_schedules_of_the_specification():
+def test_schedules_of_an_independent_computation():
     last = [2, 0, 0, 1, 3, 3, 0, 3, 1, 1, 4, 4, 0, 1, 2, 2]
     assert anatomy.orders(anatomy.scheduled(4, [0]))[0].tolist() == last
     windows = anatomy.scheduled(9, [0])

@@ -1,6 +1,6 @@
 """Tests of the baselines: expected numbers, and a comparison with references of one trial in plain NumPy.
 
-The references are written from section 3 of the specification, and their random numbers are ``streams.uniform`` at its counters. A
+The references are written from the papers, and their random numbers are ``streams.uniform`` at its counters. A
 policy is a generator: it yields points and receives rewards.
 """
 
@@ -43,7 +43,7 @@ def tensor(*x):
     return torch.tensor(x, **TKWARGS)
 
 
-# ---- numbers of the specification -------------------------------------------------------------------------
+# ---- independently computed numbers ------------------------------------------------------------------------
 
 A6 = {
     "A2": (GradientAscent(), 1622.07078541),
@@ -83,7 +83,7 @@ def test_regret_of_a_regression_run(name):
     ],
 )
 def test_regret_of_the_trackers(learner, instance, regret):
-    """Section 00.5 of the specification: T = 2^14, d = 2, S = 5 or V = 4, means over trials with seeds from 1000 on."""
+    """Values of an independent implementation: T = 2^14, d = 2, S = 5 or V = 4, means over trials with seeds from 1000 on."""
     trace = play(learner, Flips(2, 5, None, **instance), 1 << 14, 8, 1000)
     assert round(trace["regret"][:, -1].mean()) == regret
 
@@ -160,7 +160,7 @@ class World:
 
 
 def ascent(w, h=0.25, heard=lambda up, um: False, ended=lambda *epoch: None):
-    """Algorithm 2; ``heard`` receives each pair and may stop the run, ``ended`` receives each epoch and its step."""
+    """Algorithm 2; `heard` receives each pair and may stop the run, ``ended`` receives each epoch and its step."""
     z, N0, s = np.zeros(w.d), math.ceil((h / w.c0) ** 4 - 1e-9), 0
     size = lambda s: math.ceil((1 - w.sigma / w.L) ** (-4 * s) * N0 - 1e-9)
     while True:

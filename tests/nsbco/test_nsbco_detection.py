@@ -1,4 +1,4 @@
-"""Tests of the comparison of restarts with changes, on hand-made runs and on the regression run of the specification."""
+"""Tests of the comparison of restarts with changes, on hand-made runs and on a recorded regression run."""
 
 import numpy as np
 import pytest

@@ -101,7 +101,7 @@ def test_trial_i_uses_series_i(monkeypatch):
         assert (pricing.levels("stocks", 4, seeds) == pricing.levels("stocks", 4, range(7))).all()
     variation, changes = pricing.drifts("stocks", 4, range(7))
     theta = pricing.levels("stocks", 4, range(7))
-    # |c| + |v| with H = 1/2 and b = 0.2 + theta + theta^2 / 4 is 3/2 of every step, see section 4 of the specification
+    # |c| + |v| with H = 1/2 and b = 0.2 + theta + theta^2 / 4 is 3/2 of every step
     assert variation == pytest.approx(1.5 * abs(np.diff(theta, axis=1)).sum(1))
     assert changes.tolist() == [3] * 7
 

@@ -263,7 +263,7 @@ def test_shares_and_runs_over_all_schedules():
 
 
 def test_runs_of_a_horizon():
-    """The formula is within 4 % of the specification's single measurements."""
+    """The formula is within 4 % of independent single measurements."""
     for power, measured in ((13, 1037), (15, 2295), (17, 5118), (19, 10712)):
         assert sum(map(schedule.expected_runs, range(power))) == pytest.approx(measured, rel=0.05)
 

@@ -107,7 +107,10 @@ def test_the_page_shows_all_figures_of_the_bench_and_names_all_unmeasured_learne
     assert pictures and all(f"../../figures/bench/{path.name}" in text for path in pictures)
     assert all(f"\n## {paper}\n" in text for paper in names())
     assert "- all: the bench plays 3000" in text and "(../notebooks/goucb_5_cost.ipynb)" in text
-    assert "- QFF 40: its features" in text and text.count("PF, one epoch; FKM, one epoch") == 1
+    assert (
+        "- QFF 40: it has 40^d features" in text
+        and text.count("PF, one epoch; FKM, one epoch") == 1
+    )
 
 
 @pytest.mark.parametrize("paper", names())

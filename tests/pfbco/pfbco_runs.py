@@ -47,7 +47,7 @@ class Drawn:
 
 
 class Run(NamedTuple):
-    """A recorded run: ``states[t]``, after t rounds, chose ``played[t]``, R x n, and observed ``heard[t]``, R (x n)."""
+    """A recorded run: ``states[t]``, after t rounds, chose ``played[t]``, R x n, and observed `heard[t]`, R (x n)."""
 
     states: list
     played: list

@@ -22,7 +22,7 @@ BALL = [
     (5, 20.933573, 3.535534, 5481.353, 6337.493, 135900, 197300),
     (10, 35.075709, 7.071068, 9256.774, 10782.145, 1.756e6, 2.267e6),
 ]
-# T, constants, c, bound / 2 M T, and the horizon from which the bound is informative
+# T, constants, c, bound / 2 M T, and the first horizon where the bound is informative
 VACUITY = [
     (16383, (10, 29.7, 5.8, 14.6, 9.8), 1.0, 15.9, 1.4e10),
     (16383, (10, 29.7, 5.8, 14.6, 9.8), 0.1, 154, 1.2e15),

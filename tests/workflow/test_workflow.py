@@ -721,7 +721,7 @@ def test_pages_are_written_only_after_a_call_of_the_paper_profile(root, monkeypa
 @pytest.mark.parametrize(
     "number, error, message",
     [
-        (errno.EWOULDBLOCK, SystemExit, "Another run.py is running in"),
+        (errno.EWOULDBLOCK, SystemExit, "Another run.py works in"),
         (errno.ENOLCK, OSError, "No locks"),
     ],
 )
@@ -765,7 +765,7 @@ def test_figures_runs_what_changed_and_reports_what_failed(root):
     time.sleep(0.5)
     second = call("clean")
     assert (
-        second.communicate()[0].startswith(f"Another run.py is running in {root}")
+        second.communicate()[0].startswith(f"Another run.py works in {root}")
         and second.returncode == 1
     )
     text = first.communicate(timeout=200)[0]

@@ -123,7 +123,7 @@ class Sketched(KernelUCB):
     def resketched(
         self, state: Any, arms: Tensor, arm: Tensor, pulls: PullCounts, mask: Tensor, **own: Any
     ) -> Any:
-        """Return the state after a round, with the posterior in the span of the dictionary ``mask``; ``own``: see ``heard``."""
+        """Return the state after a round, with the posterior in the span of the dictionary ``mask``; ``own``: see `heard`."""
         rounds = state.tally.rounds + 1
         # mu~_t and s2~_t of Section 3 for all arms; the next arm is chosen from them.
         found = self.fitted(arms, mask, pulls, state.tally, state.eigh, rounds, gram=state.gram)
