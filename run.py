@@ -50,7 +50,7 @@ VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
 READ_ONLY = " If a folder is read-only, set PAPERLIB_RESULTS and PAPERLIB_FIGURES to folders that can be written."
 GRACE = 20  # seconds that a command has to end after SIGTERM
-CTRL_C = 5  # seconds before SIGTERM, for a command that has received the same Ctrl-C
+CTRL_C = 5  # seconds that a command with the same Ctrl-C has before SIGTERM
 OPENING = {  # printed immediately, because the first output of the command may take long
     "figures": "Checking data sets and notebooks ...",
     "test": "Starting pytest ...",

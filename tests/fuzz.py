@@ -176,7 +176,7 @@ def dialogue(user: AskTell) -> None:
 
 
 def search(user: Search) -> None:
-    """Ask for a single action, for a batch, and for the posterior."""
+    """Ask for one action and for a batch, and compute the posterior."""
     for reward in (1.0, -1.0):
         user.tell(user.ask(), reward)
     finite(user.ask(batch=2), "batch")

@@ -48,7 +48,7 @@ __all__ = [
     "WarmRKHS",  # RKHS functions whose best arm is outside the warm start
     "GPDraw",  # draws of a Gaussian process
     "LinearArms",  # linear functions
-    "Scripted",  # a learner whose first actions are given, for a warm start
+    "Scripted",  # a learner with given first actions (a warm start)
 ]
 
 CHOICES = [

@@ -73,7 +73,7 @@ def to_python(x: Any) -> Any:
 
 
 def describe(x: Any) -> Any:
-    """Return a configuration in JSON types, for the keys of stored results, for checkpoints and for provenance.
+    """Return a configuration in JSON types. It is used in keys of stored results, in checkpoints and as provenance.
 
     Examples:
         >>> from paperlib.core.describe import describe

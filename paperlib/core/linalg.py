@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 Array = Tensor | np.ndarray
-# Relative tolerance of ties between indices, so that no choice depends on the last bit.
+# Relative tolerance of ties between indices: no choice may depend on the last bit.
 ROUNDING = 1e-12
 # Run times in seconds for ``auto``, all measured with GLB-OMD. On a GPU: a round in which the estimate of some trial is
 # projected (bench/nvidia-h200.json). On the CPU: a round without projections (bench/cpu_and_cuda.json).

@@ -77,7 +77,7 @@ def test_watched_rounds_suffice(horizon, warm):
 
 def test_stuck_trials_have_ten_times_the_exact_mean_regret():
     t = np.arange(1, 301)
-    # The regret grows by 0.02 and 0 per round at the end, so that the mean is 0.01.
+    # The regret grows by 0.02 and 0 per round at the end. The mean is 0.01.
     exact = trace([0.02 * t, np.minimum(t, 200.0)])
     assert late_loss(exact).tolist() == pytest.approx([0.02, 0.0])
     assert late_loss(exact, 200).tolist() == pytest.approx([0.02, 0.5]) and late_loss(exact, 300)[

@@ -16,7 +16,7 @@ LEARNER, PROBLEM = GLBOMD(Bernoulli(), 3.0), SphereArms(norm=3.0)
 
 
 class Setting:
-    """One trial's arms, means, uniforms and rewards, for the NumPy loop."""
+    """One trial's arms, means, uniforms and rewards in the NumPy loop."""
 
     def __init__(self):
         self.draws, self.tkwargs = Streams(0, range(1)), {"dtype": torch.float64, "device": "cpu"}

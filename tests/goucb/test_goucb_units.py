@@ -23,7 +23,7 @@ from paperlib.goucb.optimizer import POLICIES, policy_learner
 from paperlib.maths.bounds import Bounds
 
 F64 = torch.float64
-# Few steps and points in the policies' searches, so that a run takes about a second.
+# Few steps and points in the policies' searches: a run takes about a second.
 SMALL = {"oracle": LevenbergMarquardt(2, 8, 3), "acquisition": Linearized(12, 4, 2, 3)}
 FEWER = {"fit_steps": 3, "candidates": 20}
 ABSOLUTE = {  # learners that depend on the unit of the observed values by definition

@@ -126,7 +126,7 @@ def test_best_matrix_within_the_set_is_the_plain_quotient(make):
 
 
 def squeezed(kind, k, A):
-    """Return A as a point of the set: scaled and, for the spectrahedron, squared."""
+    """Return A as a point of the set: scaled and, on the spectrahedron, squared."""
     X = A @ A.T if kind == "psd" else (A + A.T) / 2
     return X * min(1.0, k / np.abs(np.linalg.eigvalsh(X)).sum())
 

@@ -6,7 +6,7 @@ Letters: R trials, A arms, M slots for dictionary arms, U slots for pulled arms,
 P the pulled arms, Z^T = B K_SX the embedding with B^T B = K_SS^{-1}, V = Z_P^T diag(n) Z_P + lambda I.
 
 One more observation is a rank-one update (Sherman & Morrison, 1950). Let u = V^{-1} z for the pulled arm.
-The mean and the variance of arm i change only through g = z_i^T u, so that a round costs O(A M).
+The mean and the variance of arm i change only through g = z_i^T u. Therefore a round costs O(A M).
 
 On a GPU all trials are fitted at once, although their dictionaries differ in size. Unused slots hold kappa2 on the diagonal
 of K_SS and zero rows in Z^T, and therefore do not change the result. On the CPU ``fit_sketch_by_trial`` fits the trials one

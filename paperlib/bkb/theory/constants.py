@@ -216,7 +216,7 @@ def informative_horizons(
 
 
 def failure(confidence: Confidence, sketched: bool = True) -> float:
-    """Return the failure probability: delta for the noise and, for a sketched posterior, another delta for accuracy (E12)."""
+    """Return the failure probability: delta for the noise and, if the posterior is sketched, another delta for accuracy (E12)."""
     return min((2 if sketched else 1) * confidence.delta, 1 - 1e-12)
 
 

@@ -59,7 +59,7 @@ def malg(base: GradientAscent = BASE, least_order: int = 0) -> Multiscale:
 
 
 def printed(base: GradientAscent) -> Multiscale:
-    """Return MASTER with the printed test thresholds 9 rho-hat and 3 rho-hat, for a base with bonus 2 kappa_0.
+    """Return MASTER with the printed test thresholds 9 rho-hat and 3 rho-hat around a base with bonus 2 kappa_0.
 
     Here rho-hat(t) = 6 (log2 T + 1) rho(t) and rho(t) = 6 kappa_0 / sqrt(t). This function sets only the thresholds, as multiples
     of the base's bonus. The base of Lemma 3.1 is ``GradientAscent(h=1.0, bonus=2 * sum(kappa_0(literal(d), T)), clip=False)``,

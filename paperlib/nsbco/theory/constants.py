@@ -149,7 +149,7 @@ class Kappa(NamedTuple):
     """The five terms of kappa_0."""
 
     noise: float  # sqrt(l)
-    edge: float  # L, for a difference that the last round cuts in half
+    edge: float  # L; it covers a difference that the last round cuts in half
     exploring: float  # 2 d ln T / q
     distance: float  # 16 B_X^2 d^{3/2} l^4 / (c_0 q^3)
     drift: float  # 2 L^2 d^{3/2} l^4 / (c_0 q^7)
