@@ -4,7 +4,7 @@ import pytest
 
 from companion.verdicts import claims
 
-# C1-C29; a claim that is judged in parts is declared in parts. A number S after an id is the norm of theta*.
+# `C1`-`C29`; a claim that is judged in parts is declared in parts. A number S after an id is the norm of theta*.
 IDS = """
 C1 C1.S3 C1.S5
 C2 C2.S3 C2.S5
@@ -38,7 +38,7 @@ C28.radius C28.regret.S3 C28.regret.S5
 C29.regret C29.radius
 """.split()
 
-# The parts that decide a parent. The parts of C5 and C12 with S = 7, 9 and with fixed arms are shown, but do not count.
+# The parts that decide a parent. The parts of `C5` and `C12` with S = 7, 9 and with fixed arms are shown, but do not count.
 PARTS = {
     **{f"C{i}": {f"C{i}.S3", f"C{i}.S5"} for i in (1, 2, 3, 4, 5, 6, 7, 8, 12, 13)},
     "C9": {"C9.kappa.logistic", "C9.kappa.poisson"},

@@ -472,7 +472,7 @@ def test_two_host_synchronizations_and_meta():
 
 
 def test_state_size_is_constant():
-    """Check that the state has 8 (d + 2 d^2) bytes per trial in any round (A13, C23)."""
+    """Check that the state has 8 (d + 2 d^2) bytes per trial in any round (A13, `C23`)."""
     learner = GLBOMD(Bernoulli(), 2.0)
     arms, rewards = random_run(70, 2, 5, 4, seed=14)
     size = lambda state: sum(

@@ -481,7 +481,7 @@ def test_defaults():
     assert GLMUCB(Bernoulli(), 2.0, kappa=6.0).radius(2000, 5, 3000) == pytest.approx(
         3 * root * math.sqrt(math.log(2000))
     )
-    # With the theory's constants the warm-up is longer than a million rounds (erratum E20).
+    # With the theory's constants the warm-up is longer than a million rounds (erratum `E20`).
     learner = RSGLinCB(Bernoulli(), 3.0, kappa=21.0, constants="theory")
     _, _, threshold = learner.constants_value(5, 3000)
     assert threshold < 1.4e-7

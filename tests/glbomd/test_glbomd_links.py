@@ -56,7 +56,7 @@ def test_slopes_on_the_ball_and_self_concordance(link, norm):
 
 
 def test_self_concordance_is_no_larger_than_needed():
-    """Check that R = 1 for Binomial rewards up to n (erratum E2), because the ratio |1 - 2p| is close to 1 at |z| = 40."""
+    """Check that R = 1 for Binomial rewards up to n (erratum `E2`), because the ratio |1 - 2p| is close to 1 at |z| = 40."""
     for link in (Bernoulli(), Poisson(), Binomial(7)):
         z = tensor(-20.0).requires_grad_()
         slope = link.slope(z)

@@ -79,7 +79,7 @@ def test_all_are_listed():
 
 
 def test_the_last_term_of_theorem_4_1():
-    """E2: divided by sqrt(T), the term is 100 sqrt(T) / sqrt(T) / sqrt(T) as printed, and 100 with T^2."""
+    """`E2`: divided by sqrt(T), the term is 100 sqrt(T) / sqrt(T) / sqrt(T) as printed, and 100 with T^2."""
     found = numbers.e2()
     for T in (1e4, 1e8):
         assert found[f"printed, T={T:g}"] == pytest.approx(100 / T**0.5, rel=1e-3)
@@ -87,7 +87,7 @@ def test_the_last_term_of_theorem_4_1():
 
 
 def test_counterexamples_as_statements():
-    """E3 and E4: the printed steps fail and the corrected ones hold."""
+    """`E3` and `E4`: the printed steps fail and the corrected ones hold."""
     e3, e4 = numbers.e3(), numbers.e4()
     assert lemmas.lemma_c6_step([[e3["S_1"]]], [[0.0]]).verdict == "fails"
     assert e3["S_1"] <= e3["l_1"] <= e3["printed lemma"]
@@ -104,7 +104,7 @@ def test_constants_grow_outside_w():
 
 
 def test_a_bound_without_sigma():
-    """E6: the risk of the clipped mean by simulation; the printed bound goes to 0, the corrected one does not."""
+    """`E6`: the risk of the clipped mean by simulation; the printed bound goes to 0, the corrected one does not."""
     found, rng = numbers.e6(), np.random.default_rng(0)
     risk = np.minimum(rng.normal(size=400_000) ** 2, 0.25).mean()
     assert found["risk"] == pytest.approx(risk, abs=1e-3)
@@ -113,7 +113,7 @@ def test_a_bound_without_sigma():
 
 
 def test_covering():
-    """E7: with C_h = 0 the printed discretization error is 0."""
+    """`E7`: with C_h = 0 the printed discretization error is 0."""
     found = numbers.e7()
     assert found["squared error"] > found["printed"] == 0
     assert found["distance over half a side"] == pytest.approx(551**0.5)
@@ -128,7 +128,7 @@ def test_ranks_and_parameters_of_one_function():
 
 
 def test_weights_of_at_least_0_put_the_maximum_into_a_corner():
-    """E17: without the restriction, the same draws are never largest at the corner."""
+    """`E17`: without the restriction, the same draws are never largest at the corner."""
     found = numbers.e17()
     for what in ("corner largest", "least slope at least 0"):
         assert found[f"{what}, W = [0, 1]^dw"] == found["draws"] == 200
@@ -136,7 +136,7 @@ def test_weights_of_at_least_0_put_the_maximum_into_a_corner():
 
 
 def test_a_c_of_order_t_to_the_minus_a_quarter_never_meets_condition_8():
-    """E18: at T^(-1/4) only iota^2 in the condition depends on T, and it grows; at T^(-1/8) the condition is met."""
+    """`E18`: at T^(-1/4) only iota^2 in the condition depends on T, and it grows; at T^(-1/8) the condition is met."""
     found = numbers.e18()
     slow = [x for name, x in found.items() if "1/4" in name]
     fast = [x for name, x in found.items() if "1/8" in name]

@@ -52,7 +52,7 @@ def test_assumptions():
     assert fails(bounds.assumption_1([0.5], [1.1])) and fails(bounds.assumption_1([-1.1], [0.0]))
     assert holds(bounds.assumption_2([1.5], [1.0, 2.0], s))
     assert fails(bounds.assumption_2([2.1], [1.0], s)) and fails(bounds.assumption_2([1], [2.1], s))
-    # E17: with separate bounds, the smaller one applies
+    # `E17`: with separate bounds, the smaller one applies
     assert fails(bounds.assumption_2([1.5], [1.1], Setting(2, slope=1.5, curvature=1.0)))
     assert holds(bounds.assumption_3([1.0, 2.0], s)) and fails(bounds.assumption_3([0.9], s))
     box = Task(Box.of(2, dtype=torch.float64), 0.25 * one, 2 * one, one, 0 * one)
@@ -109,7 +109,7 @@ def test_gradient_errors_are_vacuous_in_short_epochs():
 
 
 def test_property_2_with_proved_constants():
-    """E9: rho(t) = (3 b_0 + 4 sqrt(l) + 1) / sqrt(t) on a run with the corrected b_0; rewards cannot violate it, but the bonus can."""
+    """`E9`: rho(t) = (3 b_0 + 4 sqrt(l) + 1) / sqrt(t) on a run with the corrected b_0; rewards cannot violate it, but the bonus can."""
     T, s = 800, literal()
     weak = theory.weak_corrected(s, T)
     kept = dict(h=1.0, N0=16, noise=0.3, clip=False)

@@ -118,7 +118,7 @@ def task(margin=0.5):
 
 
 def test_the_printed_first_epoch_leaves_the_set():
-    """E1 on a run from the edge of X^o(c_0), which the paper allows; the learner and the setting raise an error."""
+    """`E1` on a run from the edge of X^o(c_0), which the paper allows; the learner and the setting raise an error."""
     run = ascend(2, 400, h=1.0, N0=numbers.printed_first(0.5), noise=0.0, start=0.5)
     assert ascent.feasibility(run.x, run.z, task()).verdict == "fails"
     assert np.linalg.norm(run.x, axis=2).max() > 1.1
@@ -136,7 +136,7 @@ def test_margins_for_which_the_printed_first_epoch_is_feasible(c_0):
 
 
 def test_probability_of_a_deviation_of_the_mean():
-    """E3 (A14): the probability is 1.6e-3 by the binomial distribution and over 4e6 draws; the claim is 1e-8."""
+    """`E3` (A14): the probability is 1.6e-3 by the binomial distribution and over 4e6 draws; the claim is 1e-8."""
     found = numbers.e3()
     assert 0.0014 <= found["probability, printed"] <= 0.0018
     assert found["probability, printed"] == pytest.approx(1.6e-3, rel=0.03)
@@ -150,7 +150,7 @@ def test_probability_of_a_deviation_of_the_mean():
 
 
 def test_steps_of_the_proof():
-    """E4, E7, E8: quantities exceed their claimed upper bounds."""
+    """`E4`, `E7`, `E8`: quantities exceed their claimed upper bounds."""
     e4, e7, e8 = numbers.e4(), numbers.e7(), numbers.e8()
     assert e4["2 sqrt(l) + L"] > e4["3 L sqrt(l)"] and e4["factor of the sum, gamma = 1/2"] == 2
     assert 1 < e4["q (n_1 / N_0)^{1/4}"] <= e4["most"] == pytest.approx(2**0.25)
@@ -160,7 +160,7 @@ def test_steps_of_the_proof():
 
 
 def test_epochs_one_by_one():
-    """E6: number of epochs of a run, counted round by round."""
+    """`E6`: number of epochs of a run, counted round by round."""
     s, played, count = literal(concavity=0.1), 0, 0
     while played + 4 * s.length(count) <= 10**6:
         played, count = played + 4 * s.length(count), count + 1
@@ -168,7 +168,7 @@ def test_epochs_one_by_one():
 
 
 def test_the_constant_of_property_2():
-    """E9: the printed chain gives 8 kappa_0 + 2; the one-sided bound is slightly above 5 kappa_0, therefore 6 kappa_0 is correct."""
+    """`E9`: the printed chain gives 8 kappa_0 + 2; the one-sided bound is slightly above 5 kappa_0, therefore 6 kappa_0 is correct."""
     found = numbers.e9()
     assert found["chain / kappa_0"] == pytest.approx(8.0, rel=1e-8)
     assert found["one-sided / kappa_0"] < found["claimed / kappa_0"] == 6
@@ -185,7 +185,7 @@ def test_powers():
 
 
 def test_lemma_4_1_as_printed_is_false():
-    """E13 (A14) as checks on the counterexample: the printed rho fails, and the corrected rho passes."""
+    """`E13` (A14) as checks on the counterexample: the printed rho fails, and the corrected rho passes."""
     T = 10**4
     t = np.arange(1, T + 1)
     y, rt = -(t > 8000).astype(float)[None], 20 / np.sqrt(t)
@@ -206,7 +206,7 @@ def test_lemma_4_1_as_printed_is_false():
 
 
 def test_slow_parameters_on_a_run():
-    """E16 at T = 2^14 by a simulation: the regret is larger than the static baseline's."""
+    """`E16` at T = 2^14 by a simulation: the regret is larger than the static baseline's."""
     T = 2**14
     x = math.log(T)
     s = Setting(2, x, 1 / x, x, 1 / x)
@@ -217,7 +217,7 @@ def test_slow_parameters_on_a_run():
 
 
 def test_lemma_2_2_is_applied_without_c_2():
-    """E19: the printed rho has c_2 = 0, which "c_1, c_2 > 0" excludes, although C_1 and C_2 are finite with it."""
+    """`E19`: the printed rho has c_2 = 0, which "c_1, c_2 > 0" excludes, although C_1 and C_2 are finite with it."""
     found = numbers.e19()
     assert found["c_2"] == 0 and found["c_1"] > 0
     assert found["C_1"] == pytest.approx(numbers.e10()["C_1, corrected"])
@@ -225,7 +225,7 @@ def test_lemma_2_2_is_applied_without_c_2():
 
 
 def test_rounds_omitted_by_the_sum_from_1():
-    """E20: the first batch has 2 d N_0 rounds, and the sum over all rounds must include them."""
+    """`E20`: the first batch has 2 d N_0 rounds, and the sum over all rounds must include them."""
     found = numbers.e20()
     assert found["left out"] == 2 * 2 * 16
     assert found["from s = 1"] + found["left out"] == found["rounds of s = 0, 1, 2"]

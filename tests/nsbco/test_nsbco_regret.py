@@ -312,7 +312,7 @@ def test_trials_by_cell(cell, name, trials):
 
 
 def test_claims_on_slopes_have_one_criterion():
-    """An order T^a is confirmed below the next exponent of the paper; N1 and the claims on the same runs need 100 trials."""
+    """An order T^a is confirmed below the next exponent of the paper; `N1` and the claims on the same runs need 100 trials."""
     known = {short_id(id): c for id, c in claims("nsbco").items()}
     ends = lambda id: np.max(known[id].threshold)
     for id in ("C1a", "C2.slope", "C2.egs", "C6.slope"):

@@ -134,7 +134,7 @@ def test_a_proved_bonus():
 
 
 def test_counterexamples():
-    """E13 and A14: the printed rho fails on the counterexamples, and the corrected rho does not."""
+    """`E13` and A14: the printed rho fails on the counterexamples, and the corrected rho does not."""
     found = checked.counterexamples()
     one, late = found["one point, printed"], found["regret at the end, printed"]
     failed = np.flatnonzero(~one.held[0]) + 1

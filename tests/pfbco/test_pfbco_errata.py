@@ -79,7 +79,7 @@ def test_all_are_listed():
 
 
 def test_worst_directions():
-    """The exhaustive case of erratum E1 agrees with the learner's worst run over trials that cover all sixteen sequences."""
+    """The exhaustive case of erratum `E1` agrees with the learner's worst run over trials that cover all sixteen sequences."""
     found = numbers.e1()
     assert found["paper rate"] == pytest.approx(3.085, abs=5e-4) and found["corrected rate"] < 1
     assert [
@@ -132,7 +132,7 @@ def test_where_the_printed_coefficient_is_not_proved(diameter, certified):
 
 
 def test_first_ties():
-    """Erratum E8 on the learners: their invested wealth after one round."""
+    """Erratum `E8` on the learners: their invested wealth after one round."""
     cset = SubSimplex.of(4, **F64)
     task, streams = Task(cset, torch.ones(1, **F64), torch.ones(1, **F64)), Streams(0, [0])
     invested = {}

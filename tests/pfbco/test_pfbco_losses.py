@@ -218,7 +218,7 @@ def test_table_adjusts_over_the_figure_and_over_the_rest():
 
 
 def test_without_feedback_pf_ends_where_it_ends_on_matrices():
-    """A small version of N1. With the printed oracle the final trace is k (1 - alpha) for any feedback."""
+    """A small version of `N1`. With the printed oracle the final trace is k (1 - alpha) for any feedback."""
     problem = MatrixCompletion(6, 5, "paper_lmo")
     run = {name: play(learners(0.1)[name], problem, 63, 8) for name in ("PF", "PF, sham", "FKM")}
     assert abs(relative_difference(average(run["PF"]), average(run["PF, sham"])).estimate) < 0.02
