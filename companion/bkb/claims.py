@@ -526,6 +526,8 @@ CLAIMS = [
     ),
 ]
 
+LEARNERS = ("paperlib.bkb.learners.bkb.BKB",)  # the paper's algorithm
+
 SAYS = """
 GP-UCB selects the next of A arms by an upper confidence bound from the posterior of a Gaussian process. The exact update becomes
 more expensive in every round. BKB approximates the posterior with a dictionary, which is a subset of the pulled arms. It

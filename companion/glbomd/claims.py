@@ -485,6 +485,8 @@ CLAIMS = [
     ),
 ]
 
+LEARNERS = ("paperlib.glbomd.learners.glbomd.GLBOMD",)  # the paper's algorithm
+
 SAYS = """
 In a generalized linear bandit, the mean reward is a known link function of a linear score of the chosen arm; here the link
 is logistic or exponential. GLB-OMD updates one estimate per round by online mirror descent and does not store the data.

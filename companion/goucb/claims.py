@@ -418,6 +418,8 @@ CLAIMS = [
     ),
 ]
 
+LEARNERS = ("paperlib.goucb.learners.goucb.GOUCB",)  # the paper's algorithm
+
 SAYS = """
 An expensive function is maximized in some tens of evaluations. It is assumed to belong to a parametric family, for example small
 neural networks. GO-UCB first evaluates uniform points and fits the weights (Phase I). Then it evaluates the best point under the most

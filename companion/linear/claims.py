@@ -17,6 +17,8 @@ CLAIMS = [
     ),
 ]
 
+LEARNERS = ("paperlib.linear.learners.OFUL",)  # the paper's algorithm
+
 SAYS = """
 In a linear bandit, the mean reward of an arm is the inner product of its features with an unknown parameter vector. OFUL keeps a
 confidence ellipsoid around the least-squares estimate and pulls the arm with the largest reward over all parameters in the ellipsoid.

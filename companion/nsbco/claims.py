@@ -499,6 +499,11 @@ CLAIMS = [
     ),
 ]
 
+LEARNERS = (
+    "paperlib.nsbco.learners.ascent.GradientAscent",
+    "paperlib.learners.multiscale.Multiscale",
+)  # the paper's algorithm
+
 SAYS = """
 The learner observes one noisy value per round of a strongly concave function that drifts. The total variation V_T over T rounds is
 unknown. The paper contributes a base algorithm for the multi-scale framework of Wei & Luo (2021): copies of the base run on random time

@@ -203,6 +203,8 @@ class Page:
     def text(self) -> str:
         """Return the page as Markdown; parts and variants of a claim (C5.S3 of C5) are folded."""
         title, source = heading(self.name)
+        declared = paper_module(self.name, "claims")
+        learners = [learner.rpartition(".") for learner in declared.LEARNERS]
         is_part = lambda id: any(id.startswith(f"{other}.") for other in self.claims)
         return render(
             "paper",
@@ -210,7 +212,8 @@ class Page:
             found=self.found,
             title=title,
             source=source,
-            says=inspect.cleandoc(getattr(paper_module(self.name, "claims"), "SAYS", "")),
+            says=inspect.cleandoc(declared.SAYS),
+            learners=[(f"`{name}`", code_link(module, name)[1]) for module, _, name in learners],
             about_profile=SIZES[self.profile],
             findings=findings(self.name, self.profile, self.claims),
             notebooks=notebooks(self.name),

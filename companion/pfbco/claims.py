@@ -471,6 +471,8 @@ CLAIMS = [
     ],
 ]
 
+LEARNERS = ("paperlib.pfbco.learners.pfbco.PFBCO",)  # the paper's algorithm
+
 SAYS = """
 In bandit convex optimization the learner chooses a point of a convex set in each round and observes the loss at that point only. PF, the
 method of the paper, estimates the gradient from this value. It then takes a Frank-Wolfe step, which minimizes a linear function over the
