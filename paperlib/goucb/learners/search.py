@@ -138,7 +138,7 @@ def mean_and_std(y: Tensor, first: int | None = None) -> tuple[Tensor, Tensor]:
 def unit_of_evaluations(sd: Tensor, size: Tensor, count: int | Tensor) -> Tensor:
     """Return the unit of standardized values: their standard deviation, or their size if they are equal up to rounding.
 
-    The unit is proportional to the observed values, so that no learner depends on their unit. If all values are 0, it is 1.
+    The unit is proportional to the observed values. Therefore no learner depends on their unit. If all values are 0, it is 1.
 
     Args:
         sd: R x 1.
