@@ -582,7 +582,7 @@ def table(
 ) -> list[str]:
     """Print notebook, run time and claims, and the folders; return the notebooks that failed or were not reached.
 
-    ``at`` is the profile to which each notebook's run belongs, or "custom"; by default it is ``profile``.
+    ``at`` is the profile that each notebook's run belongs to, or "custom"; by default it is ``profile``.
     """
     at = at or dict.fromkeys(stems, profile)
     said = {place: verdicts(place) for place in sorted({*at.values()})}

@@ -16,7 +16,7 @@ FOLDERS = {"quick": "quick", "paper": "", "custom": "custom"}
 def project_dir() -> Path:
     """Return the project's folder: PAPERLIB_ROOT, otherwise the checkout, otherwise the working folder.
 
-    The last case is that of an installed package, which has no checkout.
+    The last case is an installed package, which has no checkout.
     """
     if given := os.environ.get("PAPERLIB_ROOT"):
         return Path(given).resolve()

@@ -26,7 +26,7 @@ class Study:
         names: its ``globals()``, after the parameters were set.
 
     Attributes:
-        device: "cpu", "cuda" or "cuda:N", on which the notebook computes.
+        device: the notebook's device, "cpu", "cuda" or "cuda:N".
         parameters: value of each parameter except profile, device and seed.
 
     Raises:

@@ -62,7 +62,7 @@ class Claim:
     """
 
     id: str  # the paper's package and the claim's number, "glbomd.C5.S3"
-    source: str  # place in the paper, "Figure 1a"; begins with "ours" if the claim is our addition
+    source: str  # place in the paper, "Figure 1a"; starts with "ours" if the claim is our addition
     sentence: str  # the claim in our words
     test: str  # description of the statistic and its interval
     side: str
@@ -94,7 +94,7 @@ class Finding(NamedTuple):
     the verdicts.
     """
 
-    text: str  # "{C1.f1}" is replaced by the number of claim C1.f1
+    text: str  # "{C1.f1}" is replaced by the number of claim `C1.f1`
     rests: dict[str, str]  # claim -> verdict that the sentence requires
 
 
@@ -157,7 +157,7 @@ class Verdict:
     __repr__ = __str__
 
     def seen(self) -> str:
-        """Return the result of a run that decides no claim, because its sizes are not those of the paper profile."""
+        """Return the result of a run that decides no claim, because its sizes differ from the sizes of the paper profile."""
         if self.verdict == "not run":
             return "not run" + f", {self.reason}" * bool(self.reason)
         if self.statistic is None:  # its reason would be verdicts on its parts

@@ -1,7 +1,7 @@
 """Measurements of a learner: run time per round in ``select`` and ``update``, size of the state, peak memory.
 
-The learners are those of the papers' ``CASES`` that have a registered line style, without the ``UNMEASURED``. The other
-cases are variants for the contract tests.
+The learners come from the papers' ``CASES``. A case is measured if it has a registered line style and is not
+``UNMEASURED``. The other cases are variants for the contract tests.
 Shapes: R trials, K arms, d dimensions.
 """
 
@@ -27,7 +27,7 @@ from ..styles import REFERENCES
 
 
 class Point(NamedTuple):
-    """Sizes at which a learner is measured."""
+    """Sizes of one measurement of a learner."""
 
     trials: int  # R, in one batch
     played: int  # t, rounds played before the timed ones
@@ -123,7 +123,7 @@ def subjects(only: str | None = None) -> list[Subject]:
 
 
 def base(subject: Subject, plan: Plan) -> Point:
-    """Return the point at which the subject's axes cross."""
+    """Return the point where the subject's axes cross."""
     own = plan.base._replace(**dict.fromkeys(lacking(subject)))
     return own._replace(trials=1) if subject.on_host else own
 

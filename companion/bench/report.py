@@ -45,7 +45,7 @@ def measure(plan: speed.Plan, device: str, only: str | None = None) -> dict[str,
     """Return paper -> learner -> points, and the peak memory with the largest number of trials that was reached.
 
     Seconds are per round and trial, in ``select`` and ``update``. ``blocks`` is the number of repetitions that the statistics
-    are based on, and a learner's ``base`` is the point at which its axes cross. The call exits if a measurement fails, or if
+    are based on, and a learner's ``base`` is the point where its axes cross. The call exits if a measurement fails, or if
     no point is reached.
     """
     found, subjects = {}, speed.subjects(only)

@@ -5,7 +5,7 @@ All claims were declared before any run, except for the following changes.
 After the run of the quick profile, and before the paper profile:
 
 - `C12.low` was added.
-- `C19` and `C20` compare means over rounds instead of medians, because a median ignores the few rounds in which LazyBKB
+- `C19` and `C20` compare means over rounds instead of medians, because a median ignores the few rounds where LazyBKB
   samples a dictionary.
 - Exact GP-UCB with rank-one updates on the unique arms became the baseline of `C19` and `C20`. Therefore `C19.exact`,
   `C20.hard` and `C20.dense` were declared again, after verdicts against the older baselines and before any verdict against

@@ -76,7 +76,7 @@ def build_table(
 
     Departure: the paper names neither the seed nor the number of restarts. Of seeds 0 to 25 only 7 gives the range of mean
     rewards that it reports, 0.103 to 0.881. This is a match, but does not prove that the authors used this seed.
-    Departure: an arm is the mean of the cluster's members. It differs by at most 2.6e-3 from the center at which K-means
+    Departure: an arm is the mean of the cluster's members. It differs by at most 2.6e-3 from the center where K-means
     stops, and is a ratio of integers.
 
     Args:
@@ -86,7 +86,7 @@ def build_table(
         seed: of the K-means start.
 
     Returns:
-        The table, clusters in the order in which K-means numbers them. All rows take 12 to 40 s on one core, and 360 MB.
+        The table, with the clusters in the order of their numbers from K-means. All rows take 12 to 40 s on one core, and 360 MB.
 
     Raises:
         ValueError: shapes disagree, or a class is not in 1..7.
@@ -154,7 +154,7 @@ def read_table(folder: Path = FOLDER) -> tuple[ClusterTable, dict]:
 
 
 def differences(table: ClusterTable, other: ClusterTable) -> list[str]:
-    """Return the names of the fields in which two tables differ; an empty list if they are equal."""
+    """Return the names of the fields that differ between two tables; an empty list if they are equal."""
     return [
         name
         for name in table._fields

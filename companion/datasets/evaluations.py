@@ -53,7 +53,7 @@ class Evaluations:
         _refuse_unlike("about", about)
         self.function, self.path, self.about = function, folder() / f"{name}.jsonl", about
         self._known: dict[str, Evaluation] = {}
-        # The number of bytes read so far, and the inode, by which a new file is recognized.
+        # The number of bytes read so far, and the inode. A new file has another inode.
         self._read, self._inode = 0, None
 
     def load(self) -> None:
@@ -159,7 +159,7 @@ def _in_parallel(calls: list[tuple]) -> None:
 def _evaluated(
     function: Callable[[Parameters], float], parameters: Parameters, path: Path, about: dict
 ) -> None:
-    """Evaluate the function and append the value to the file, from which every process reads it."""
+    """Evaluate the function and append the value to the file, where every process reads it."""
     value, error, begin = 0.0, None, time.perf_counter()
     try:
         # The function gets a copy, so that it cannot change the parameters that are written.

@@ -2,7 +2,7 @@
 
 A file is searched in the folder that the environment variable PAPERLIB_DATA names, then in the user's cache. Only if it is
 in neither is it downloaded into the cache. In either folder it may be plain or end in .gz; the SHA-256 in
-data/registry.toml is that of the plain content. A file with other content is rejected by name: it is neither used nor
+data/registry.toml is the hash of the plain content. A file with other content is rejected by name: it is neither used nor
 replaced. ``python -m companion.datasets [names]`` shows and fetches data sets.
 """
 
@@ -41,7 +41,7 @@ NETWORK = (requests.RequestException, ConnectionError, TimeoutError)
 
 @dataclass(frozen=True)
 class Dataset:
-    """Entry of the registry; ``rows`` and ``columns`` are those of the file, without a header line."""
+    """Entry of the registry; ``rows`` and ``columns`` count the file's rows and columns without a header line."""
 
     file: str  # name of the plain file
     sha256: str  # of the plain content
@@ -72,7 +72,7 @@ def _entry(name: str) -> Dataset:
 
 
 def checksum(name: str) -> str:
-    """Return the SHA-256 (64 hexadecimal digits) of a data set's plain content, for the provenance of a figure."""
+    """Return the SHA-256 (64 hexadecimal digits) of a data set's plain content, stored as the provenance of a figure."""
     return _entry(name).sha256
 
 
@@ -135,7 +135,7 @@ def find(name: str) -> Path | None:
 
 
 def available(name: str) -> bool:
-    """Return whether ``load`` works without the network; raise an error, as ``find`` does, for a file with other content."""
+    """Return whether ``load`` works without the network. Like ``find``, raise an error if a file has other content."""
     return find(name) is not None
 
 

@@ -144,7 +144,7 @@ def sweep_panel(
                 drawn |= {"label": None}
                 box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.2}
                 words = {**SMALL, "color": drawn["color"], "bbox": box}
-                left = (0, found.estimate)  # at the left edge of the panel, for all limits
+                left = (0, found.estimate)  # at the left edge of the panel, whatever its limits are
                 ax.annotate(how[name]["label"], left, (2, 2), ax.get_yaxis_transform(), **words)
             ax.axhline(found.estimate, **drawn)
             # A band that reaches below zero cannot be drawn on a log axis.

@@ -84,7 +84,7 @@ def style_context():
 
 
 def registered_styles() -> dict[str, Style]:
-    """Return the line style of every learner by name: those of all papers, and the reference rules.
+    """Return the line styles of all papers' learners and of the reference rules, by name.
 
     Raises:
         ValueError: two papers declare different styles for a name, or a color is unknown.
@@ -381,7 +381,7 @@ def save(
 ) -> None:
     """Write ``<name>.pdf``, ``.png`` and ``.json``, show the figure once in a notebook, and close it.
 
-    The JSON file lists under "processor" those of its numbers that change with the processor, because an algorithm amplifies
+    The JSON file lists under "processor" its numbers that change with the processor, because an algorithm amplifies
     rounding errors or because they are run times. ``bench/last_bit.py`` finds them. The list "quick" is of runs at the quick
     profile. The list "paper" is of two runs at the paper's sizes; a figure without this list was not compared at these sizes.
 

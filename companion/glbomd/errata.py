@@ -162,7 +162,7 @@ def e20(norm_bound: float = 3.0) -> dict[str, float]:
 
 
 def e21() -> dict[str, float]:
-    """Show that the reported kappas are those of the drawn arms at theta*, not of the definition (logistic, Poisson; S = 3, 5, 7)."""
+    """Show that the reported kappas belong to the drawn arms at theta*, not to the definition (logistic, Poisson; S = 3, 5, 7)."""
     numbers = {}
     for link in (Bernoulli(), Poisson()):
         for S in (3.0, 5.0, 7.0):

@@ -18,7 +18,7 @@ from paperlib.goucb.problems.synthetic import Rastrigin, SigmoidSum, StyblinskiT
 
 from .problems.tuning import Tuning
 
-# The bench omits all cases of this paper, for this reason.
+# The reason why the bench omits all cases of this paper.
 _REASON = "the bench plays 3000 rounds, and these methods are meant for some hundreds of rounds; their run times are in goucb_5_cost"
 
 _small = {

@@ -6,7 +6,7 @@ with other random seeds. The following claims were therefore declared when its r
 - GO-UCB has the lowest regret on f1 to f3, and TuRBO has the lowest regret of the baselines (C1 and C4; p at most 0.012).
 - Regret is linear on f2 and f3 (C5.f2 and C5.f3; the regret of TuRBO's last rounds was 0.87 times its average).
 - GO-UCB's advantage is smaller on f3 than on f2 (C6; 0.21 of EI's regret on f2, compared with 0.16 on f3).
-- GO-UCB with the paper's settings is like its control, for both starts (N1 and N2), and the order of Figure 2 survives other settings (N3; it
+- GO-UCB with the paper's settings is like its control with both starts (N1 and N2). The order of Figure 2 survives other settings (N3; it
   failed on f2 and f3, where EI with the current prior had less regret than GO-UCB).
 - The claims over all tuning tasks (N4, -0.59 +- 0.32; N5, worse; N6), on six of the nine tuning tasks at T = 32.
 
@@ -15,14 +15,14 @@ phases. However, this regret grows more slowly than T even for a learner that ne
 was then restricted to Phase II before the runs that decide it.
 
 A claim is a sentence of the paper, tested as it stands. If we chose a threshold or a setting, the claim or its test states this. The source of
-a claim that the paper does not make begins with "ours" (N).
+a claim that the paper does not make starts with "ours" (N).
 
 Settings:
 
 - "GO-UCB" has the settings of Appendix D.1, and its ascent starts at the incumbent. The paper does not state the start of the ascent, which
   decides most of the outcome (N1, N2).
-- Section 6 states that the baselines are those of BoTorch and scikit-optimize with default settings, but not which baseline is from which
-  library. We read this as BoTorch.
+- Section 6 states that the baselines are from BoTorch and scikit-optimize with default settings. It does not state the library of each
+  baseline. We read this as BoTorch.
 - "Raw" means unscaled points and observations, with the priors that BoTorch had at that time. The fit of these models, beta, and the search
   for the maximum of an acquisition function are our choices, with all trials in one batch.
 - TuRBO-1 follows its own paper, not BoTorch's tutorial.
@@ -32,7 +32,7 @@ The paper repeats each run 5 times. With 5 runs a two-sided signed-rank test can
 tasks have 5 folds with several designs each, and only folds count as independent. Paired trials have the same points of Phase I and the same
 noise. Holm's correction is over the comparisons of one claim.
 
-The following were changed to test the sentence itself, after runs on which some of them are judged had been read:
+The following were changed to test the sentence itself, after we had read runs that decide some of them:
 
 - C5: all five methods are tested, where it was the smallest ratio.
 - C2's flat rounds: the 8 rounds after t = 22, where there were 9.
@@ -43,7 +43,7 @@ The following were changed to test the sentence itself, after runs on which some
 On 25 November 2026, claims that could not decide, or that counted one number more than once, were changed. All numbers of the paper profile
 were known:
 
-- C2.soon and C2.goucb were decided by 20 trials, of which one or two have nearly all the regret: 0.0756 [0.000531, 0.218]. They are now decided
+- C2.soon and C2.goucb were decided by 20 trials, and one or two of these have nearly all the regret: 0.0756 [0.000531, 0.218]. They are now decided
   by a million draws of Phase I and GO-UCB's paired difference to them over 1000 trials. With 20 trials, too few would have a poor Phase I
   to show whether GO-UCB recovers from it. A first million draws, with other random numbers, had given 0.0551. With 20 paired trials of a
   shorter ascent the new statistic had given 0.0552 [0.0532, 0.0573] and 0.0551 [0.0528, 0.0574]. The threshold 0.05 is unchanged.

@@ -1,4 +1,4 @@
-"""Learners and problems on which the contract tests and the benchmarks run."""
+"""Learners and problems for the contract tests and the benchmarks."""
 
 from paperlib.core.contracts import ContractCase
 from paperlib.learners.reference import UniformArm

@@ -29,7 +29,7 @@ On 25 November 2026 the claims were compared once more with the paper and with n
   3/4, the threshold above which C6.slope identifies bandit over bandit. C1a now requires a slope below 3/4, and has the source "ours".
   It was known that 20 trials gave 0.762 [0.754, 0.770], which would fail. The bands of C2.slope and C2.egs end at 3/4 (before: 0.78),
   and the bands of C7 end at 2/3 (before: 0.68); their recorded verdicts are the same with both.
-- C1e is new. It has V_T = 0, for which Theorem 3.4 has the order sqrt(T). Twelve trials with other seeds had given a slope of 0.81 from
+- C1e is new. It has V_T = 0, where Theorem 3.4 has the order sqrt(T). Twelve trials with other seeds had given a slope of 0.81 from
   2^8 to 2^13. Together with the gallery's run at 2^17 the slope from 2^13 on was about 0.72, therefore C1e was expected to fail.
 - C8 judged the rate as printed in Lemma 4.1, which has T where the bonus of r-bar has t (its proof, Eq. (33), has the summation index
   tau). C8.t is judged with t, which is our reading, after 20 trials at T = 2^10 to 2^14 had no violation. C8.printed, formerly C8, is
@@ -48,7 +48,7 @@ or for these algorithms. Their tests and bands are unchanged.
 Rules. A claim is a statement of the paper that we test without changes. If we chose a threshold, a setting or a path, the source states
 this. A statement that is not in the paper has the source "ours". The paper's constants cannot be used, because with them no test can
 trigger before T is about 1e30. Therefore the claims judge Algorithm 1 with calibrated constants (b_0 = 2, A_1 = 1,
-A_2 = 3 (log2 T + 1)), for which there is no theorem. Orders in T hide factors of log T, and the thresholds of slopes in T make no
+A_2 = 3 (log2 T + 1)). There is no theorem for these constants. Orders in T hide factors of log T, and the thresholds of slopes in T make no
 allowance for them. Therefore we state that we chose these thresholds. Paired trials have the same path and the same noise. Holm's
 correction is over the comparisons of one claim.
 

@@ -122,7 +122,7 @@ def _errata(paper: str) -> list[dict]:
 def _place(id: str, cells: list[tuple[str, dict]]) -> tuple[str, str] | tuple[None, None]:
     """Return notebook and cell of an erratum; (None, None) if no cell shows it.
 
-    It is the text cell that begins with the erratum's id in bold, otherwise a cell whose output lists the id.
+    It is the text cell that starts with the erratum's id in bold, otherwise a cell whose output lists the id.
     """
 
     def begins(cell: dict) -> bool:

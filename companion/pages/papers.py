@@ -89,7 +89,7 @@ def saved(paper: str, profile: str) -> dict[str, Saved]:
 
 
 def notebooks(paper: str | None = None) -> list[Notebook]:
-    """Return the project's notebooks in order, or those of a paper."""
+    """Return the notebooks of the project, or of one paper, in order."""
     found = []
     for stem in workflow.notebook_stems(paper):
         cells = json.loads(workflow.notebook_path(stem).read_text())["cells"]
@@ -133,7 +133,7 @@ def by_id(claims: list[dict]) -> dict[str, dict]:
 
 
 def findings(paper: str, profile: str, claims: dict[str, dict], page: str | None = "") -> list[str]:
-    """Return the findings that ``claims.py`` declares, see ``finding``, for the paper profile only.
+    """Return the findings that ``claims.py`` declares, see ``finding``; an empty list except in the paper profile.
 
     Of several alternatives the first that agrees with the verdicts is taken. A finding is left out while a claim that it needs
     has not been run.
@@ -201,7 +201,7 @@ class Page:
         self.shown = {stem: figure.shows(found["claims"]) for stem, figure in self.figures.items()}
 
     def text(self) -> str:
-        """Return the page as Markdown; parts and variants of a claim (C5.S3 of C5) are folded."""
+        """Return the page as Markdown; parts and variants of a claim (``C5.S3`` of ``C5``) are folded."""
         title, source = heading(self.name)
         declared = paper_module(self.name, "claims")
         learners = [learner.rpartition(".") for learner in declared.LEARNERS]

@@ -1,7 +1,7 @@
 """The site: ``python -m companion.pages.site write`` updates its generated pages, ``build`` converts all pages to HTML.
 
 Pages are Markdown under docs/. Pages of results are written from the paper profile's files and committed; for another
-profile they are written only to results/. A build reads its own tree, in which the pages, executed notebooks and figures
+profile they are written only to results/. A build reads its own tree, where the pages, executed notebooks and figures
 of one profile have the same places as in the repository.
 """
 
@@ -88,8 +88,8 @@ def published_notebook(executed, known: dict[str, tuple[str, str]]):
             link to it.
 
     Returns:
-        A notebook with the cell of injected parameters, code, text and outputs; execution counts start at 1. Its metadata has
-        the time at which it ``ran`` to its end (UTC), "" if papermill did not run it.
+        A notebook with the cell of injected parameters, code, text and outputs; execution counts start at 1. In its
+        metadata, ``ran`` is the time when its run ended (UTC), "" if papermill did not run it.
     """
     ran = executed.metadata.get("papermill", {}).get("end_time") or ""
     result, count = nbformat.v4.new_notebook(metadata={**METADATA, "ran": ran}), 0

@@ -7,7 +7,7 @@ Changes after the quick profile had run, and before the paper profile:
 
 Changes after the paper profile had run, with its verdicts known:
 
-- ``C5`` includes the time in which the problem computes the feedback, as the sentence in the paper does. The old version is
+- ``C5`` includes the time that the problem takes to compute the feedback, as the sentence in the paper does. The old version is
   ``C5.*.alone``.
 - ``C6`` is about all four curves. Before, it was about PF's curve only. With that version ``C6.a`` held, and ``C6.b`` and ``C6.c`` failed.
 - ``C7.n*`` are reported, not judged, because FKM, of order T^(3/4), has slopes in [0.78, 0.9] too.

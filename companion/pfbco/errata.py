@@ -117,7 +117,7 @@ def e4() -> dict[str, float]:
 
 
 def e6() -> dict[str, float]:
-    """Return M and G of portfolio losses over the points that Algorithm 1 visits, for the extreme ratios of 94 tickers.
+    """Return M and G of portfolio losses over the points that Algorithm 1 visits, with the extreme ratios of 94 tickers.
 
     At the empty portfolio both are infinite.
     """

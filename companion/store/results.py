@@ -115,7 +115,7 @@ def run(
         problem: the same for all learners; all of them receive the same noise.
         learners: name -> learner.
         horizon: rounds T.
-        trials: number of trials, for all learners or by name; a learner with fewer has the first ones. Or a list of
+        trials: number of trials, one for all learners or by name; a learner with fewer has the first ones. Or a list of
             trials, see ``play``.
         seed, probes, record, every: see ``play``.
         device: see ``play``. "auto" chooses by ``chunk``, as if each batch had that many trials. A run with more trials

@@ -15,7 +15,7 @@ from paperlib.core.validation import check_in
 from .results import cached_call, values_by_name
 from .timing import time_rounds
 
-Run = tuple[str, Any]  # a learner's name, and the setting in which it was timed
+Run = tuple[str, Any]  # a learner's name, and the setting that it was timed in
 STATISTICS = {"median": np.median, "mean": np.mean, "sum": np.sum}
 
 
@@ -173,7 +173,7 @@ def time_runs(
     Args:
         runs: (learner's name, setting) -> learner and problem.
         horizon, repetitions, seed, anew: as for ``timing.time_rounds``.
-        trials: number of trials that are played as one batch, for all runs or by run.
+        trials: number of trials that are played as one batch; one number for all runs, or a number by run.
 
     Raises:
         ValueError: a run without a number of trials.

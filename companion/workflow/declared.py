@@ -108,7 +108,7 @@ def convert(value: Any, kind: Any, name: str) -> Any:
     """Return `value` as type `kind`: an int is accepted for a float, no other type is converted.
 
     Raises:
-        ValueError: it is of another type; the message begins with `name`.
+        ValueError: it is of another type; the message starts with `name`.
     """
     outer, inner = get_origin(kind) or kind, get_args(kind)
     # TOML and Python users write 1 for 1.0.
@@ -149,7 +149,7 @@ def convert_all(stem: str, values: dict) -> dict:
 
 
 def profile_values(stem: str, profile: str, text: Callable[[Path], str] = read_present) -> dict:
-    """Return the parameters of a profile that decide its results: those of the cell, as changed by profiles.toml."""
+    """Return the parameters of a profile that decide its results: the values in the cell, as changed by profiles.toml."""
     cell = {name: line.value for name, line in read_parameters(stem, text).items()}
     sections = tomllib.loads(text(notebook_path(stem).parent / "profiles.toml"))
     cell |= sections.get(stem, {}).get(profile, {})
@@ -173,12 +173,12 @@ def differences(stem: str, profile: str, given: dict) -> str:
 
 
 def output_place(stem: str, profile: str) -> str:
-    """Return the profile to which the workflow's run of a notebook belongs, or "custom"."""
+    """Return the profile that the workflow's run of a notebook belongs to, or "custom"."""
     return CUSTOM if differences(stem, profile, profile_values(stem, profile)) else profile
 
 
 def resolve_profile(stem: str, names: dict[str, Any]) -> str:
-    """Return the profile to which a notebook's figures and verdicts belong.
+    """Return the profile that a notebook's figures and verdicts belong to.
 
     It is "quick" or "paper", or "custom" with other parameters. Every notebook calls this function after its parameters are
     set and before anything is computed. A custom run prints a note. In a kernel the profile is determined again after each

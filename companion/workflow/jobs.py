@@ -213,7 +213,7 @@ def run_job(
 ) -> bool:
     """Run a notebook, or its shard `part`.
 
-    Executed copy and log are written to ``results/<profile>/``, those of custom runs to ``results/custom/``.
+    Executed copy and log are written to ``results/<profile>/``, or to ``results/custom/`` for a custom run.
 
     Args:
         attempt: number of the attempt, from 1. From the second on, nothing is run if the first failed with an error that

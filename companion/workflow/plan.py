@@ -149,8 +149,8 @@ def fingerprint(stem: str) -> str:
 def cell_imports(stem: str) -> list[str]:
     """Return the names that a notebook's cells import from the two packages, each as the dotted name of its definition.
 
-    ``from paperlib.pfbco import PFBCO`` counts as the module that defines ``PFBCO``, not as all modules from which the
-    package re-exports names: its ``__init__.py`` does nothing else (``tests/test_house.py``). IPython's lines (%, !) are left
+    ``from paperlib.pfbco import PFBCO`` counts as the module that defines ``PFBCO``, not as all modules whose names
+    the package re-exports: its ``__init__.py`` does nothing else (``tests/test_house.py``). IPython's lines (%, !) are left
     out. A cell that is not valid Python even then stands for all modules of the two packages.
     """
     names = set()
@@ -199,7 +199,7 @@ def input_files(stem: str) -> list[str]:
     """Return the files that a notebook's results depend on, in addition to its own cells and settings.
 
     They are the modules of the packages that it uses, directly or through others; the tables that the project ships, if one of
-    these modules reads data; and those of its data sets that are on this machine.
+    these modules reads data; and the notebook's data sets that are on this machine.
     """
     found = (
         {project_dir() / "requirements.lock"}

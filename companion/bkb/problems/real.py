@@ -89,6 +89,6 @@ class TableArms(RBFArms):
             object.__setattr__(self, "data_checksum", datasets.checksum(self.name))
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> ArmsInstance:
-        """Return arms and means of the table; means are 1 x A, for all trials."""
+        """Return arms and means of the table. The means are 1 x A, because all trials share them."""
         arms, means = (torch.tensor(x, **tkwargs).unsqueeze(0) for x in table(self.name))
         return ArmsInstance(arms, means, means.amax(1), None, None)

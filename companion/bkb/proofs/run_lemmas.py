@@ -245,7 +245,7 @@ def radius_of(run: Own) -> Tensor:
     c, t = run.confidence, run.rounds
     check_in("rule", c.rule, ("paper", "corrected", "online", "practical"))
     L, bias = math.log(1 / c.delta), math.sqrt(run.ridge) * c.norm_bound
-    if c.rule == "practical":  # the radius of Abbasi-Yadkori (2012), for the exact posterior
+    if c.rule == "practical":  # the radius of Abbasi-Yadkori (2012) for the exact posterior
         return c.scale * (c.noise * torch.sqrt(run.log_det + 2 * L) + bias)
     sketched = (1 + 1 / math.sqrt(1 - c.eps)) * bias
     if c.rule == "paper":

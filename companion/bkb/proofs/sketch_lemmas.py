@@ -39,10 +39,10 @@ class Snapshot:
     ridge: float  # lambda
     s2: Tensor | None = None  # A, the learner's sketched variance
     log_det: float | None = None  # the learner's ln det(A~ / lambda)
-    kept: Tensor | None = None  # A, number of kept pulls of each arm, for the accuracy
+    kept: Tensor | None = None  # A, number of kept pulls of each arm; needed for the accuracy
     probability: Tensor | None = None  # A, inclusion probability of each pull
     mean: Tensor | None = None  # A, the learner's sketched mean
-    total: Tensor | None = None  # A, sums of rewards, for the mean
+    total: Tensor | None = None  # A, sums of rewards; needed for the mean
 
     @cached_property
     def features(self) -> Tensor:

@@ -29,7 +29,7 @@ SECOND = [
     "GP-PI, modern",
 ]
 RIVALS = ["GP-EI, scaled", "GP-EI, modern", "GP-PI, modern", "GP-UCB, modern"]
-# The control with which each of these methods is compared.
+# Each of these methods is compared with its control.
 TWINS = {"GO-UCB": "repeat-best", "GO-UCB, uniform start": "uniform"}
 PACKAGES = {"TPE": "optuna", "scikit-optimize": "scikit-optimize"}  # in the extra "optimizers"
 MODULES = {  # of the packages that the baselines use
@@ -73,7 +73,7 @@ def chunk(name: str, trials: int) -> int:
 
 
 def functions(rounds: int) -> dict[str, Setting]:
-    """Return f1 to f3 as in the paper, and the teacher. ``rounds``: T of f2, f3 and the teacher, for which it is at most 40.
+    """Return f1 to f3 as in the paper, and the teacher. ``rounds``: T of f2, f3 and the teacher, but at most 40 for the teacher.
 
     F is sup |f| over the box, which the paper does not state.
     """

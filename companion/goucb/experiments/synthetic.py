@@ -43,11 +43,11 @@ WINDOW = 10  # rounds at each end of Phase II that the test of linearity compare
 LINE = ("color", "linestyle", "label")
 FLAT = 8  # last rounds that the test of flatness averages
 SOON = 3  # first rounds of Phase II that the claim "soon after Phase I" omits
-RESAMPLES = 2000  # bootstrap samples of the trials, for a band
+RESAMPLES = 2000  # bootstrap samples of the trials that a band is computed from
 BLOCK = 100_000  # draws of Phase I per stored file
 POOR = 10  # a point is poor if its gap exceeds this multiple of the noise
 PARTS = 3  # intervals that are combined, for Bonferroni's correction
-POINTS = 256  # points at which the acquisitions are compared
+POINTS = 256  # points where the acquisitions are compared
 
 
 def between(trace: Trace, first: int, last: int) -> np.ndarray:
@@ -96,7 +96,7 @@ def saved(found: dict[str, Trace], name: str, others: Sequence[str]) -> np.ndarr
 
 
 def agreement(found: dict[str, Trace], names: Sequence[str]) -> tuple[int, int]:
-    """Count the rounds, over all trials, in which ``names`` have the same regret because they choose the same point. Returns this number and the total."""
+    """Count the rounds, over all trials, where ``names`` have the same regret because they choose the same point. Returns this number and the total."""
     increments = np.stack([np.diff(found[name]["regret"], axis=1, prepend=0.0) for name in names])
     # The increments are differences of cumulative sums, whose rounding errors differ.
     same = np.ptp(increments, 0) <= 1e-9 * (1 + np.abs(increments).max(0))
@@ -457,7 +457,7 @@ def count_stuck(learner: Trace, n: int, maximum: float, noise: float) -> tuple[i
 
 
 def tied_fraction(learner: GP, trace: Trace, side: float, rounds: int) -> np.ndarray:
-    """Return the fraction of 256 uniform points at which the acquisition equals its largest value among them exactly, R.
+    """Return the fraction of 256 uniform points where the acquisition equals its largest value among them exactly, R.
 
     Args:
         learner: the Gaussian-process method.
@@ -476,6 +476,6 @@ def tied_fraction(learner: GP, trace: Trace, side: float, rounds: int) -> np.nda
 
 
 def agreeing_fraction(traces: list[Trace], n: int) -> np.ndarray:
-    """Return the fraction of the rounds of Phase II in which all learners choose the same point, R. ``traces``: with the points "x"."""
+    """Return the fraction of the rounds of Phase II where all learners choose the same point, R. ``traces``: with the points "x"."""
     points = [trace["x"][:, n:] for trace in traces]
     return np.all([x == points[0] for x in points], axis=(0, 3)).mean(1)

@@ -28,9 +28,9 @@ from ..proofs.phase_2 import Replay
 DELTA = 0.1
 SAFE = {"A": 3.0, "B": 8.0}  # C_h, valid also slightly outside W, where some estimates are (E5)
 SEARCH = Linearized(256, 8, 4, 20, 0.005)
-RADII = (1e-4, 1e-2, 0.5)  # values of c at which self-concordance is tested
-POINTS = 1000  # at which functional containment is tested
-ROUNDS = 20  # in which functional containment is tested
+RADII = (1e-4, 1e-2, 0.5)  # values of c in the test of self-concordance
+POINTS = 1000  # points in the test of functional containment
+ROUNDS = 20  # rounds in the test of functional containment
 
 
 def learner(problem: Reference, n: int, ridge: float, radius: Radius | None = None) -> GOUCB:

@@ -41,8 +41,8 @@ class Interval(NamedTuple):
 FRACTION = Interval(0.0, 1.0, EDGE)
 ROOTS = ("sqrt", "log2")
 YES_NO = (True, False)
-# classifier -> hyperparameter -> an interval, or options, each of which gets an equal part of [0,
-# 10], in order
+# classifier -> hyperparameter -> an interval, or options, which divide [0, 10] into equal parts in
+# this order
 SPACES = {
     "forest": {
         "n_estimators": range(20, 201),

@@ -78,7 +78,7 @@ def localization(run: Replay, c: Constants, p: Proof) -> Check:
     The check is vacuous if R is at least the diameter of W.
 
     Raises:
-        ValueError: the run's lambda is below that of ``p``.
+        ValueError: the run's lambda is below the lambda of ``p``.
     """
     if run.ridge < p.ridge * (1 - ROUNDING):
         raise ValueError(
@@ -105,8 +105,8 @@ def functional(
 
     Args:
         run: Phase II, with the learner's sqrt(beta_t).
-        x: points at which it is tested, N x d.
-        rounds: t at which it is tested.
+        x: the tested points, N x d.
+        rounds: the tested t.
         curvature: C_h.
         value: F.
         delta: failure probability.

@@ -73,7 +73,7 @@ def closest_equivalent(star: Any, w: np.ndarray, hidden: int) -> np.ndarray:
 
 
 class Growth(NamedTuple):
-    """The growth constant mu, and the parameters at which it is attained."""
+    """The growth constant mu, and the parameters where it is attained."""
 
     mu: float
     w: np.ndarray  # dw
@@ -273,7 +273,7 @@ class Landscape:
 
     @property
     def switch(self) -> float:
-        """Radius r_0 at which the two lower bounds are equal."""
+        """Radius r_0 where the two lower bounds are equal."""
         return (self.tau / self.mu) ** (1 / (2 - self.gamma))
 
     def _derivatives(self, w):

@@ -121,7 +121,7 @@ def orders(windows: list[np.ndarray]) -> np.ndarray:
 
 
 def played(order: np.ndarray) -> np.ndarray:
-    """Return the fraction of a block's rounds in which each order is active, R x (n + 1). ``order``: R x 2^n."""
+    """Return the fraction of a block's rounds where each order is active, R x (n + 1). ``order``: R x 2^n."""
     n = int(order.shape[1]).bit_length() - 1
     return np.stack([(order == m).mean(1) for m in range(n + 1)], 1)
 
@@ -146,7 +146,7 @@ def reached(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
 
 
 def alarms(trace: Trace, bonus: float, multiple: float, horizon: int) -> stats.Interval:
-    """Return the fraction of trials in which MASTER with b_0 and A_1 would have restarted, with the exact interval.
+    """Return the fraction of trials where MASTER with b_0 and A_1 would have restarted, with the exact interval.
 
     ``trace``: run of the schedule alone with this b_0, as for ``reached``. Until the first restart MASTER plays the same points, for
     every A_1.
@@ -187,7 +187,7 @@ def table(rows: dict[float, dict[float, Any]], format: str = "{:6.2f}") -> str:
 
 
 def marks(horizon: int, depth: int = 2) -> np.ndarray:
-    """Return the rounds, counted from 0, in which a change would favor the schedule.
+    """Return the rounds, counted from 0, where a change would favor the schedule.
 
     These are the multiples of T / 2^depth and the first rounds 2^n - 1 of blocks.
     """
@@ -206,7 +206,7 @@ WIDE = 4096  # largest number of rounds that are all shown
 
 
 def block_panel(ax: Axes, windows: list[np.ndarray], order: np.ndarray, *, title: str = "") -> None:
-    """Draw a block as in Wei & Luo: outlines are scheduled windows, filled bars are the rounds in which their thread is active.
+    """Draw a block as in Wei & Luo: outlines are scheduled windows, filled bars are the active rounds of their thread.
 
     Args:
         ax: axes of the panel.

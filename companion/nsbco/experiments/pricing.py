@@ -127,7 +127,7 @@ def relative(traces: dict[str, Trace], name: str) -> stats.Interval:
 
 
 def beats_doing_nothing(traces: dict[str, Trace], name: str) -> stats.Interval:
-    """Return the fraction of trials in which a learner has less regret than the static baseline, with the exact interval."""
+    """Return the fraction of trials where a learner has less regret than the static baseline, with the exact interval."""
     less = traces[name].last() < traces["static baseline"].last()
     return stats.proportion(int(less.sum()), len(less))
 

@@ -19,7 +19,7 @@ from paperlib.nsbco.problems.quadratic import GridDrift
 from ..proofs import reduction
 from .theory import World
 
-ARMS = 5  # K, with which theta = 1/2 is a point of the grid
+ARMS = 5  # K; with 5 points, theta = 1/2 is on the grid
 PERIOD = 64  # rounds between two changes of the last sequence
 
 
@@ -97,7 +97,7 @@ class Outcome(NamedTuple):
     broken: int  # trials with a failure in some round
     trials: int
     share: float  # fraction of all rounds of all trials with a failure
-    regime: float  # fraction of rounds in which the statement is non-vacuous
+    regime: float  # fraction of rounds where the statement is non-vacuous
     worst: np.ndarray  # the largest observed / bound over trials, at the given rounds
     line: dict  # the check in the format of the figures' data
 
@@ -136,6 +136,6 @@ def along_horizons(horizons: Any) -> dict[str, Any]:
 
 
 def first_round(horizon: int) -> int | None:
-    """Return the first round in which rt(t) is below the trivial 2 per round; None if there is none within the horizon."""
+    """Return the first round where rt(t) is below the trivial 2 per round; None if there is none within the horizon."""
     below = reduction.exp3_ix(ARMS, horizon).at(np.arange(1, horizon + 1)) < 2
     return int(below.argmax()) + 1 if below.any() else None

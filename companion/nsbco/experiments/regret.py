@@ -238,7 +238,7 @@ def play_all(plan: dict[Cell, dict[str, int]], seed: int, device: str) -> Runs:
 
 
 def totals(runs: Runs, *places: tuple[Cell, str]) -> np.ndarray:
-    """Return R_T of each learner in its cell, R x places, for the first trials that all of them have."""
+    """Return R_T of each learner in its cell, R x places. R counts the first trials, which all of them have."""
     regret = [runs[cell][name].last() for cell, name in places]
     return np.stack([x[: min(map(len, regret))] for x in regret], 1)
 
@@ -379,7 +379,7 @@ def log_limits(samples: dict[str, dict[str, Any]]) -> tuple[float, float]:
 
 
 def frontier(runs: Runs, still: str, moving: str, horizon: int) -> dict[str, tuple[Any, Any]]:
-    """Return R_T on a stationary path and on a changing path, R each, for all learners that observe rewards."""
+    """Return R_T on a stationary path and on a changing path, R each, of all learners that observe rewards."""
     pair = lambda name: tuple(runs[path, horizon][name].last() for path in (still, moving))
     return {
         name: pair(name)
@@ -416,7 +416,7 @@ class Detections(NamedTuple):
     """Statistics of restarts compared with changes."""
 
     share: np.ndarray  # R, fraction of the changes with a restart before the next change or the end
-    # rounds from a change to the first restart after it, for all detected changes
+    # of all detected changes: rounds from the change to the first restart after it
     delays: np.ndarray
     needless: np.ndarray  # R, number of restarts that are not the first after a change
 

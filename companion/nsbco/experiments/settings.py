@@ -102,7 +102,7 @@ def remark_3_2(horizon: int, printed: bool = False) -> Told:
     Args:
         horizon: T.
         printed: True for N_0 = ceil(c_0^-2) + 1 of Lemma 3.1, about (ln T)^2, with the margin that its first queries need.
-            False for the N_0 with which queries stay in any set (E1), about (ln T)^4.
+            False for the N_0 that keeps the queries in any set (E1), about (ln T)^4.
     """
     x = math.log(horizon)
     first = math.ceil(x**2 - 1e-12) + 1 if printed else None

@@ -60,7 +60,7 @@ def spread_ratio(a: np.ndarray, b: np.ndarray) -> stats.Interval:
 
 
 def optimistic_in(worst: np.ndarray, bonus: float) -> stats.Interval:
-    """Return the fraction of trials in which r-bar with b_0 = ``bonus`` is never below f*. ``worst``: R, largest ``Shortfall``."""
+    """Return the fraction of trials where r-bar with b_0 = ``bonus`` is never below f*. ``worst``: R, largest ``Shortfall``."""
     return stats.proportion(int((worst <= bonus).sum()), len(worst))
 
 

@@ -23,7 +23,7 @@ from ..proofs import weakly_non_stationary as weakly
 from .stationary import PRINTED, TAIL, first_query, task_of
 
 B0 = 2.0  # the calibrated bonus
-DELTA = 0.1  # fraction of trials in which property 1 may fail
+DELTA = 0.1  # fraction of trials where property 1 may fail
 MARGIN = 1.25  # ratio of a calibrated bonus to the bonus that the trials need
 QUANTILES = (0.0, 0.05, 0.5)  # quantiles of the slack over trials
 SEGMENTS = 5  # segments of the path for the comparison of dimensions: V_T = 4, four changes
@@ -145,13 +145,13 @@ def forgetful(trace: Trace, base: GradientAscent) -> Check:
 
 
 def of_tests(trace: Trace, A1: float, A2: float) -> Check:
-    """Check that a run restarts exactly in the rounds in which a test triggers. ``trace``: with "y", "rbar", "live" and "restarts"."""
+    """Check that a run restarts exactly in the rounds where a test triggers. ``trace``: with "y", "rbar", "live" and "restarts"."""
     live = trace["live"] > 0
     return schedule.tests(trace["y"], trace["rbar"], live, trace["restarts"], A1, A2)
 
 
 def proved(trace: Trace, horizon: int) -> dict[str, Check]:
-    """Check property 2 with b_0 of the corrected Lemma 3.1 and rho of E9, in the paper's units, and with twice this bonus in r-bar.
+    """Check property 2 with b_0 of the corrected Lemma 3.1 and rho of erratum ``E9``, in the paper's units, and with twice this bonus in r-bar.
 
     ``trace``: every round of a run with this b_0 and r-bar not clipped, with "y" and "rbar".
     """
@@ -257,7 +257,7 @@ def covered(
     Args:
         trace: every round, with "y" and "rbar".
         path: functions of the run.
-        rounds: rounds at which the slack is stored, counted from 1.
+        rounds: rounds of the stored slack, counted from 1.
         weak: b_0, rho and lambda; None: b_0 = 2, rho(t) = 6 / sqrt(t), lambda = 6.
     """
     weak, y, rbar = weak or theory.practical(B0), trace["y"], trace["rbar"]
@@ -278,7 +278,7 @@ def covered(
 
 
 def share_broken(found: Sequence[Coverage], name: str) -> tuple[float, int]:
-    """Return the largest fraction of trials in which a property fails, over paths, and the number of trials of that path."""
+    """Return the largest fraction of trials where a property fails, over paths, and the number of trials of that path."""
     return max((getattr(one, name).broken / one.trials, one.trials) for one in found)
 
 

@@ -66,7 +66,7 @@ def share_deviations(n: int) -> np.ndarray:
 def expected_runs(n: int) -> float:
     """Return the expected number of runs in a block, which are spells of one thread without interruption.
 
-    There are 2^{n-v-1} places in a block at which windows up to order v < n end and start. At such a place the thread stays active
+    There are 2^{n-v-1} places in a block where windows up to order v < n end and start. At such a place the thread stays active
     if none of these windows is scheduled before or after it.
     """
     stays = np.cumprod(1 - window_chances(n)) ** 2
@@ -128,7 +128,7 @@ def first_of_any(weak: Callable[[float], Weak]) -> dict[str, float]:
 
 
 def first_informative() -> dict[str, float]:
-    """Return the first T at which b_0 / sqrt(T) < 2, from which on r-bar_T is more informative than the trivial bound 1 on rewards."""
+    """Return the first T at which b_0 / sqrt(T) < 2. From there on, r-bar_T is more informative than the trivial bound 1 on rewards."""
     return {
         name: first_horizon(lambda T: bonus(2, T) / math.sqrt(T), TRIVIAL)
         for name, bonus in BONUSES.items()
@@ -239,7 +239,7 @@ def shares(order: np.ndarray) -> Check:
 def runs(order: np.ndarray) -> Check:
     """A block of 2^n rounds has 1 + sum_v 2^{n-v-1} (1 - prod_{m <= v} (1 - p_m)^2) = O(2^{n/2}) spells of one thread, in the mean over trials, up to five standard errors.
 
-    ``order``: R x T, a run without restarts with at least 20 trials, from which the standard error is estimated.
+    ``order``: R x T, a run without restarts. The standard error is estimated from its trials, at least 20.
     """
     R, T = order.shape
     if R < 20:

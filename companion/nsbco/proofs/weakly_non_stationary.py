@@ -193,7 +193,7 @@ def optimism(rbar: Any, best: Any, drift: Any, weak: Weak, delta: float | None =
         best: f*_t, broadcasts against R x T.
         drift: Delta(tau), see ``variation``.
         weak: b_0, rho and lambda.
-        delta: fraction of trials in which the statement may fail; None: 0.
+        delta: fraction of trials where the statement may fail; None: 0.
     """
     t, moved, inside, inputs = _regime(rbar, drift, weak)
     return from_below(

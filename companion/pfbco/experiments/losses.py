@@ -62,7 +62,7 @@ def ratio(
 def beats(
     traces: dict[str, Trace], name: str, rivals: tuple[str, ...], largest: bool = False
 ) -> stats.Test:
-    """Test whether a learner's final average loss is below those of all baselines (``largest``: above them).
+    """Test whether a learner's final average loss is below the losses of all baselines (``largest``: above them).
 
     The result is the weakest of the comparisons.
 
@@ -76,7 +76,7 @@ def beats(
 
 
 def _difference(a: Trace, b: Trace) -> np.ndarray:
-    """Return the final average losses of a minus those of b, R; an infinite loss is replaced by 1e300."""
+    """Return the final average losses of a minus the losses of b, R; an infinite loss is replaced by 1e300."""
     if list(a.trials) != list(b.trials):
         raise ValueError(
             f"trials must be the same in both traces, because losses are compared per trial, got {list(a.trials)} and {list(b.trials)}"

@@ -39,7 +39,7 @@ DRIFT, FACTOR, OWN = 5e-4, 0.008, 0.014  # its daily log return: DRIFT + FACTOR 
 
 
 class Market(NamedTuple):
-    """Ratios of close prices to those of the previous trading day."""
+    """Close prices divided by the close prices of the previous trading day."""
 
     tickers: np.ndarray  # K, text, sorted
     # T, datetime64[D], the later day of each ratio; for a synthetic market the numbers 1..T

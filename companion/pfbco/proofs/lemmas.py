@@ -118,7 +118,7 @@ def feasibility(distances) -> Check:
 
 
 # Leaders --------------------------------------------------------------------------------------------------
-# The leaders are those of a learner that computes them. For leaders recomputed by ``Replay`` the statements hold by construction.
+# The leaders come from a learner that computes them. For leaders recomputed by ``Replay`` the statements hold by construction.
 
 
 @statement("Be the leader", PROOF)
@@ -205,7 +205,7 @@ def worst_tracking(horizon: int, c: float = 1.0, rule: str = "corrected") -> np.
 
 
 def estimate_step(horizon: int, c: float, rule: str) -> float:
-    """Return b = eta n M / (delta D), the largest distance by which one estimate moves the leader, in units of D / 2.
+    """Return b = eta n M / (delta D), the largest distance that one estimate moves the leader, in units of D / 2.
 
     With the corrected learning rate b is T^{-3/5} / sqrt(2) for every c. With the printed rate, rule "paper", it is
     T^{-3/5} / (sqrt(2) c), with c in the unit of D and r (E1).
