@@ -76,7 +76,7 @@ class GLBOMD(GLMLearner):
             was the best or nearly the best choice in two problem instances of the figure of fixed arms. On Covertype,
             its regret was twice the regret of the best choice. With Poisson rewards, ridge "sharp" had far more
             regret than "dim" at any scale.
-        refresh: number of rounds after which H_t is inverted from scratch; in other rounds its inverse is updated.
+        refresh: H_t is inverted from scratch every ``refresh`` rounds; in the other rounds its inverse is updated.
 
     Raises:
         ValueError: a value out of range.
@@ -178,8 +178,8 @@ class GLBOMD(GLMLearner):
         # A horizon beyond 10^15 rounds is effectively infinite.
         S, d, rounds = self.norm_bound, arms.shape[-1], min(horizon, 10**15)
         length = torch.linalg.vector_norm(arms, dim=-1)
-        # An optimistic estimate of the information per direction after the last round: the rounds are spread evenly over
-        # all d directions, and every reward has the largest possible information.
+        # An upper estimate of the information per direction after the last round: the rounds are spread evenly over all d
+        # directions, and every reward has the largest possible information.
         informed = self.link.max_slope(S) * rounds / (self.link.dispersion * d)
         total = self.ridge_value(d) + informed
         scale = float(torch.as_tensor(self.scale).max())
