@@ -1,8 +1,9 @@
 """Simulation of a learner on a problem.
 
-This module contains the only loop over rounds of the library. A run is a pure function of (learner, problem, horizon, trials,
-seed, device kind). Therefore a run that was stopped and resumed from its checkpoint, or repeated, ends in the same trace. The
-classes are ``_Recorder`` (the recorded quantities), ``_Checkpoint`` (the data for resuming) and ``_Run`` (the rounds).
+``play`` is the only place in the library that simulates the rounds of a bandit problem. A run is a pure function of (learner,
+problem, horizon, trials, seed, device kind). Therefore a run that is repeated, or stopped and resumed from its checkpoint, ends in the
+same trace. Three private classes divide the work: ``_Recorder`` stores the recorded quantities, ``_Checkpoint`` the data for resuming,
+and ``_Run`` contains the loop over the rounds.
 Shapes: the leading dimension is R, the number of trials; T' is the number of recorded rounds.
 """
 
@@ -37,8 +38,8 @@ __all__ = ["Probe", "Round", "play", "recorded_rounds"]
 log = logging.getLogger(__name__)
 
 PROGRESS_SECONDS = 0.5  # minimum time between two reports of progress
-# Maximum number of rounds between two checks of `failed` and, on a GPU, of the feedback. A check also
-# precedes every save, which may come earlier (after `every` seconds).
+# Maximum number of rounds between two checks. A check reads `failed` in the learner's report and, on a GPU, the feedback.
+# Every save is also preceded by a check, even if fewer rounds have passed.
 CHECK_EVERY = 64
 
 
@@ -94,22 +95,23 @@ def play(
     """Simulate ``horizon`` rounds of ``trials`` independent trials at once.
 
     A field of the learner or the problem that is a tensor with at least one dimension holds per-trial settings, see
-    ``core.trees``. Row i belongs to trial i, whichever trials are simulated together. If ``trials`` is a number, it must equal the
-    number of rows. If ``trials`` is a list, these trials are a part of a run, and each of them needs its row.
+    ``core.trees``. Row i always belongs to trial i. If ``trials`` is a number, it must equal the number of rows. If ``trials`` is a
+    list, only these trials of a larger run are simulated. For example, trials [3, 5] use rows 3 and 5, and there may be further rows.
 
     Args:
         learner: see ``core.contracts.Learner``. The return values of learner and problem are checked in the first round.
         problem: see ``core.contracts.Problem``.
         horizon: number of rounds T >= 1.
-        trials: number of trials (0, 1, ...), or a list of nonnegative trial numbers.
+        trials: number of trials, which are then numbered 0, 1, ..., or a list or range of nonnegative trial numbers.
         seed: seed of the run. Trial i has the same random numbers as trial 0 of a run with ``seed + i``.
-        device: cpu, cuda, or auto. With auto it is CUDA if these trials of this problem are expected to be faster there, see
-            ``core.linalg.pick_device``.
+        device: cpu, cuda, or auto. With auto, it is CUDA if we expect this number of trials of this problem to run faster
+            there, see ``core.linalg.pick_device``.
         record: see ``recorded_rounds``.
-        probes: name -> ``Probe`` or a function of a ``Round`` (then with reduce "last"). Probes receive the states of the trials that
-            are simulated. A learner that is stored inside a probe keeps the per-trial rows of all trials.
-        checkpoint: file to resume from. It is saved every ``every`` seconds and before an error is raised.
-        every: time between two saves in seconds, checked after every round.
+        probes: name -> ``Probe``, or a function of a ``Round``, which becomes a ``Probe`` with reduce "last". Probes receive the states
+            of the simulated trials only. A learner that is stored inside a probe, however, keeps the per-trial rows of all trials.
+        checkpoint: file from which the run resumes, if it exists. It is saved every ``every`` seconds, and before an error about
+            feedback or ``failed`` (see below) is raised.
+        every: time between two saves, in seconds. It is compared with the clock after every round.
         progress: called as ``progress(round, horizon, seconds)`` every half second, or every ``every`` seconds if that is less.
         about: {"learner": ..., "problem": ...} as returned by ``describe``, if already computed; None computes them.
 
@@ -118,9 +120,9 @@ def play(
 
     Raises:
         ValueError: invalid arguments; per-trial settings of another length; arms that change, if the learner identifies arms by
-            index; a checkpoint that is damaged or belongs to another run; feedback that is not finite, or a learner that reports
-            ``failed``. The last two messages contain the round and the trial. With ``checkpoint``, a state before the failure is
-            saved.
+            index; a checkpoint that is damaged or belongs to another run; feedback that is not finite; or a learner that reports
+            ``failed``. For the last two errors, the message contains the round and the trial, and a state from before the failure is
+            saved to ``checkpoint``.
         OSError: the folder of ``checkpoint`` is not writable. If a later save fails, the run continues with one warning.
 
     Examples:
@@ -179,12 +181,12 @@ class _Recorder:
     """Recorder of regret, probes and run time.
 
     Attributes:
-        running: running reductions, (name, function, reduction), which are updated in every round.
+        running: (name, function, reduction) of the probes that are reduced over all rounds, for example to a sum.
         next: the next round to record, counted from 1; the last round is always recorded.
-        sums: name -> R (x k), the accumulated quantities: the running reductions and the cumulative "regret". The loop updates
-            "regret" itself; ``add`` computes all other quantities.
-        series: name -> R x T' (x k), filled from the left.
-        final: name -> R (x k), from the last round.
+        sums: name -> R (x k), the accumulated quantities: the values of the ``running`` probes and the cumulative "regret". The
+            loop in ``_Run`` updates "regret"; ``add`` updates all other quantities.
+        series: name -> R x T' (x k), the values at the recorded rounds; columns of later rounds are NaN.
+        final: name -> R (x k), the values of the probes with reduce "final" after the last round.
         seconds: T', cumulative run time.
     """
 
@@ -202,12 +204,12 @@ class _Recorder:
         self.follow(0)
 
     def follow(self, t: int) -> None:
-        """Set the position after ``t`` rounds."""
+        """Set ``place``, the next column to fill, and ``next``, its round, for a run that has played ``t`` rounds."""
         self.place = int(np.searchsorted(self.rounds, t, side="right"))
         self.next = int(self.rounds[self.place]) if self.place < len(self.rounds) else -1
 
     def add(self, seen: Round, clock: float) -> None:
-        """Update the running reductions, and record the round if it is due.
+        """Update the ``running`` probes, and record the round if it is the ``next`` one.
 
         A recorded round fills one column of the series. The last round also sets the final values.
 
@@ -218,7 +220,7 @@ class _Recorder:
             value, so_far = of(seen), self.sums.get(name)
             if so_far is None:
                 value = self._rows(name, value)
-            value = value.to(torch.float64)  # so that the sum of a Boolean counts rounds
+            value = value.to(torch.float64)  # the sum of a Boolean probe then counts rounds
             self.sums[name] = value if so_far is None else reduce(so_far, value)
         if seen.t + 1 != self.next:
             return
@@ -247,14 +249,14 @@ class _Recorder:
 
 
 class _Checkpoint:
-    """Checkpoint: a consistent snapshot of the last valid round, and its file, if there is one.
+    """Snapshot of the run after its last checked round, and the file in which it is saved, if there is one.
 
     Attributes:
         state: state of the learner before round ``t`` (counted from 0).
         t: number of rounds played.
         clock: cumulative run time of ``select`` and ``update`` in seconds.
         sums: accumulated quantities after ``t`` rounds. The recorded series may extend beyond ``t``; a resumed run overwrites these
-            entries.
+            columns.
     """
 
     def __init__(
@@ -274,7 +276,7 @@ class _Checkpoint:
     def save(self, records: _Recorder) -> None:
         """Write the snapshot and the recorded series to the file, if there is one, in one atomic step.
 
-        A full disk does not stop the run: it continues with one warning.
+        If the file cannot be written, for example because the disk is full, the run continues with one warning.
         """
         if self.file is None:
             return
@@ -346,7 +348,7 @@ class _Run:
     ):
         self.learner, self.problem, self.horizon, self.trials = learner, problem, horizon, trials
         self.streams, self.device, self.records, self.kept = streams, device, records, kept
-        self.unheard: list[Tensor] = []  # feedback on a GPU that is not checked yet
+        self.unheard: list[Tensor] = []  # on a GPU: feedback of the rounds since the last check
         R, first, tkwargs = len(trials), streams.at(-1), {"dtype": torch.float64, "device": device}
         self.instance = problem.init(R, horizon, first, **tkwargs)
         context = problem.context(self.instance, 0)
@@ -354,7 +356,7 @@ class _Run:
         contracts.call_optional(learner, "validate", context, None, None)
         # A learner that identifies arms by index requires the same arms in all rounds.
         self.arms = context if contracts.tags_of(learner).fixed_arms else None
-        # The snapshot of round 0 is needed even without a file, because `resume` takes the classes from it.
+        # This snapshot is needed before `resume`, which takes the classes of the state from it.
         kept.keep(learner.init(R, context, horizon, first, **tkwargs), 0, 0.0, records.sums)
         kept.resume(records)
 
@@ -388,7 +390,7 @@ class _Run:
             if t == begin:
                 contracts.check_response(problem, answer, action, wants)
             feedback, gap = answer
-            # On a GPU a check in every round would force a synchronization, so it is done in blocks.
+            # On a GPU, each check waits for the device. Therefore `look` checks the feedback of many rounds at once.
             if not on_host:
                 self.unheard.append(feedback)
             elif not math.isfinite(feedback.sum().item()):
@@ -408,20 +410,20 @@ class _Run:
                 self.look(state, t + 1, clock)
                 if d > due:
                     self.kept.save(records)
-                    # The period starts after the save. Otherwise a save that takes more than ``every``
-                    # seconds would be repeated after every round.
+                    # The next period starts after the save. Otherwise, if a save took more than ``every``
+                    # seconds, every round would end with a save.
                     due = now() + every
             if d > tell:
                 progress(t + 1, horizon, clock)
                 tell = now() + pulse
 
     def now(self) -> float:
-        """Return the time in seconds after waiting for the device."""
+        """Wait until the device has finished, and return the time in seconds."""
         synchronize(self.device)
         return time.perf_counter()
 
     def refuse_other(self, arms: Tensor, t: int) -> None:
-        """Raise ValueError if the arms of round ``t`` differ from the first ones, because the learner identifies arms by index."""
+        """Raise ValueError if the arms of round ``t`` differ from those of the first round; the learner identifies arms by index."""
         if self.device != "meta" and not torch.equal(arms, self.arms):
             learner, problem = (type(x).__name__ for x in (self.learner, self.problem))
             raise ValueError(
@@ -432,7 +434,7 @@ class _Run:
     def look(self, state: Any, t: int, clock: float) -> None:
         """Check the feedback and the learner's report, then take a snapshot after ``t`` rounds.
 
-        An invalid state raises an error before the snapshot, so that a checkpoint never resumes from it.
+        The checks come first, so that a run never resumes from an invalid state.
         """
         if self.unheard:
             self.refuse(self.unheard, t)

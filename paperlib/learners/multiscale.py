@@ -1,12 +1,17 @@
 """Multi-scale schedule with change tests (MASTER): make a learner for stationary problems work on non-stationary ones.
 
-Copies of the base learner run on windows of dyadic lengths. Two tests compare their rewards with their optimistic estimates.
+Copies of the base learner run on random windows of rounds, whose lengths are powers of two. Blocks of rounds, with lengths 1, 2, 4,
+..., follow each other; the windows of a block lie within it. Two tests compare the observed rewards with the copies' optimistic
+estimates of the best mean reward. If a test fails, the environment has probably changed, and the learner restarts with a block of
+length 1.
 Source: Wei & Luo, "Non-stationary reinforcement learning without prior knowledge: an optimal black-box approach" (COLT
 2021); Wang (2025), Algorithm 1. "MALG" is the schedule alone, "MASTER" the schedule with both tests.
-Letters: R trials, M the largest order, O = M + 1 orders m = 0..M, W numbers in a thread's state. A thread is one copy of the base.
-A paused thread is stored as a row of W numbers; in NumPy the active threads are columns.
-The code works on NumPy arrays and torch tensors (``xp``). On the CPU it uses NumPy, because the time of a round is
-proportional to the number of calls.
+Terms: a window or block of order m has 2^m rounds. A thread is the copy of the base that runs on one window.
+Letters: R trials, M the largest order, O = M + 1 orders m = 0..M, W numbers in the state of a thread.
+A paused thread is stored as a row of W numbers. The states of the active threads are packed into one array; in NumPy, each of its
+columns is a trial (see ``pack_state``).
+The code works on NumPy arrays and on torch tensors; ``xp`` is the module of the current array type. On the CPU it uses NumPy, because
+the run time of a round is determined by the number of calls, and a NumPy call takes less time than a torch call.
 """
 
 import functools
@@ -37,9 +42,10 @@ from ..core.trees import tree_map
 from ..core.validation import check_integer, raise_invalid
 from .wrapper import Wrapper, check_restart, count_restarts, empty_log, log_restart
 
-ANYTIME = 32  # number of orders without a horizon, whose blocks cover 2^32 - 1 rounds
+ANYTIME = 32  # number of orders if no horizon is given; their blocks cover 2^32 - 1 rounds
 SCHEDULE = "schedule"  # purpose of the Bernoulli samples that schedule windows
-# The sample of order m in round t has the counter STEP t + m, so that every window has its own sample.
+# The Bernoulli sample of order m in round t has the counter STEP t + m, so that every window has its own sample. STEP is
+# larger than every order.
 STEP = 64
 
 
@@ -47,17 +53,17 @@ class MultiscaleState(NamedTuple):
     """The active thread, the paused threads, and the sums of the current block."""
 
     base: Any  # state of the active thread, R rows
-    paused: Tensor  # R x O x W, the other threads, one row of numbers each; 0 for the active one
+    paused: Tensor  # R x O x W, the paused threads, one row per order; the row of the active thread is 0
     active: Tensor  # R int64, order of the active thread
     live: Tensor  # R x O bool, True if the window of order m that covers this round is scheduled
-    opened: Tensor  # R x O, sum of the rewards in the block before that window
+    opened: Tensor  # R x O, sum of the rewards in the block before the start of that window
     n: Tensor  # R int64, order of the block
     played: Tensor  # R int64, t' - 1, number of rounds in the block so far
-    least: Tensor  # R, U_t, the least optimistic estimate in the block
+    least: Tensor  # R, U_t, the minimum over the block of the optimistic estimates
     excess: Tensor  # R, sum of r-bar_tau - y_tau over the block
     heard: Tensor  # R, sum of the rewards y_tau over the block
     restarts: Tensor  # R int64, number of restarts
-    log: Tensor  # R x LOGGED x 3 int64: rounds observed, test, and 1 + order of its window, 0 for Test 2
+    log: Tensor  # R x LOGGED x 3 int64, per restart: rounds observed, test (1 or 2), 1 + order of the window (0 for Test 2)
     rounds: int  # number of observed rounds
     horizon: int | None
 
@@ -79,8 +85,8 @@ def make_schedule(orders: int, least: int, device: str | None) -> Schedule:
     """Return the constants of the schedule as tensors on ``device``, or as NumPy arrays if it is None."""
     m = range(orders)
     scheduled = lambda n, m: m == n or least <= m < n
-    # Algorithm 1 schedules a window with probability rho(2^n) / rho(2^m), here for rho(t) = c / sqrt(t).
-    # The probability is 1 for the window of the whole block (m = n), so every round is covered.
+    # Algorithm 1 schedules a window with probability rho(2^n) / rho(2^m). Here rho(t) = c / sqrt(t).
+    # The probability is 1 for the window that is the whole block (m = n), so every round is covered.
     chance = [[2 ** (-(n - i) / 2) if scheduled(n, i) else -1.0 for i in m] for n in m]
     found = Schedule(
         np.array([(1 << i) - 1 for i in m]),
@@ -115,8 +121,8 @@ def flatten_state(tree: Any) -> list[Tensor]:
 def pack_state(tree: Any) -> Array:
     """Return the numbers of each trial's state in float64; integers up to 2^53 are exact.
 
-    NumPy arrays (on the CPU, see ``as_numpy_if_cpu``) are W x R, so that each leaf is written at once. Tensors are R x W, which
-    needs no transposes.
+    On the CPU the result is a NumPy array (see ``as_numpy_if_cpu``), W x R, so that each leaf is written at once. On other devices it
+    is a tensor, R x W, which needs no transposes.
     """
     parts = as_numpy_if_cpu(*flatten_state(tree))
     if isinstance(parts[0], np.ndarray):
@@ -142,7 +148,7 @@ def unpack_state(numbers: Array, like: Any) -> Any:
 
 
 def _parted(part: Tensor, run: list[Tensor], axis: int) -> Iterable[Tensor]:
-    """Split the numbers of a group into one part per tensor."""
+    """Split the numbers of a group of ``group_leaves`` into one part per tensor, with its shape and dtype."""
     part, x = part.to(run[0].dtype), run[0]
     if x.ndim == 1:
         return part.unbind(axis)
@@ -166,7 +172,7 @@ def check_threads(base: Any, state: Any, trials: int, context: Any, **tkwargs) -
     action, chosen = base.select(fresh, context, draw)
     device, dtype = tkwargs.get("device", "cpu"), tkwargs.get("dtype", torch.float64)
     heard = torch.zeros(trials + 1, dtype=dtype, device=device)
-    # We call ``optimistic`` after an update, because before it a mean may be 0 / 0.
+    # We call ``optimistic`` after an update, because before the first reward its mean may be 0 / 0.
     bar = base.optimistic(base.update(chosen, context, action, heard, draw))
     good = isinstance(bar, Tensor) and bar.shape == (trials + 1,) and bar.is_floating_point()
     if not good or (bar.device.type != "meta" and not bool(bar.isfinite().all())):
@@ -181,15 +187,16 @@ def swap_threads(
 ) -> tuple[Any, Tensor]:
     """Pause the active thread and resume another one in the trials where the active order changes or a window opens.
 
-    New threads are stored in the rows of their orders. The row of the active thread is 0.
+    A new thread of order m is stored in row m of ``paused``, where it replaces the previous thread of this order. The row of the
+    active thread is 0.
 
     Args:
         playing: state of the active thread, R rows.
         fresh: state of a new thread, R rows; None if no window opens.
-        paused: R x O x W.
+        paused: R x O x W, the paused threads.
         active: R, order of the active thread.
         plays: R, order of the thread to resume.
-        opens: R x O, orders with a new thread.
+        opens: R x O bool, True for the orders with a new thread.
 
     Returns:
         The state of the new active thread, and the paused threads.
@@ -204,7 +211,8 @@ def swap_threads(
         mine[:, trial] = rows[trial, plays[trial]].T
         rows[trial, plays[trial]] = 0.0
     else:
-        # Without branches, a thread that stays active is stored in its row and taken out again.
+        # No branches on a GPU: in every trial, the active thread is stored in its row and the next one is read, even if both
+        # are the same.
         trial = arange_like(len(plays), plays)
         rows = rows.index_put((trial, active), mine)
         rows = torch.where(opens[:, :, None], new[:, None], rows)
@@ -218,24 +226,28 @@ def swap_threads(
 
 @frozen_dataclass
 class Multiscale(Wrapper):
-    """MALG and MASTER: run a copy of the base on random windows of lengths 1, 2, 4, ...; restart when a test fails.
+    """MALG and MASTER: run copies of the base on random windows of lengths 1, 2, 4, ...; restart when a test fails.
 
-    In each round the shortest scheduled window that covers it plays. The base needs two methods, which draw no random numbers:
+    Several scheduled windows may cover a round. The copy on the shortest of them chooses the action, and the others are paused. The
+    base needs two methods, which draw no random numbers:
 
-    - ``optimistic`` returns an estimate r-bar of the best mean reward that is not too low while the problem is stationary.
-    - ``restart`` opens a window. It is called with the state of the thread that played the previous round, and horizon None.
+    - ``optimistic`` returns r-bar, an upper estimate of the best mean reward, which is valid while the problem is stationary.
+    - ``restart`` returns the state of a new thread when a window opens. Its arguments are the state of the thread that was active in
+      the previous round, and horizon None.
 
-    The state of the base may contain only tensors with R rows. Without a horizon there are ``ANYTIME`` orders, and T is the
-    smallest power of two above the number of rounds so far. Beyond a known horizon, blocks of the largest order are repeated.
+    The state of the base may contain only tensors with R rows. Without a horizon there are ``ANYTIME`` orders, and the T in the
+    thresholds is the smallest power of two above the number of rounds so far, including the current one. After the horizon, if it
+    is known, blocks of the largest order are repeated.
 
     Attributes:
         base: the learner to copy, see above.
-        A1: > 0, Test 1 fails if the mean over a window of order m is at least U + A1 / sqrt(2^m); inf disables the test. A
-            number or one value per trial; the paper uses 9 rho-hat(1).
-        A2: > 0, Test 2 fails if the mean of r-bar - y over the block's t' rounds is at least A2 / sqrt(t'); inf disables the
-            test. A number or one value per trial; the paper uses 3 rho-hat(1).
+        A1: > 0, Test 1 fails if the mean reward over a window of order m is at least U_t + A1 / sqrt(2^m), where U_t is the
+            minimum of r-bar over the block; inf disables the test. A number or one value per trial; the paper uses
+            9 rho-hat(1).
+        A2: > 0, Test 2 fails if the mean of r-bar - y over the t' rounds of the block so far is at least A2 / sqrt(t'), where y
+            is the reward; inf disables the test. A number or one value per trial; the paper uses 3 rho-hat(1).
         logarithmic: which of "A1" and "A2" are multiplied by log2 T + 1.
-        least_order: smallest order of the windows. The window of a whole block is exempt.
+        least_order: smallest order of the windows. The window that is the whole block may have a smaller order.
 
     Raises:
         ValueError: a value is out of range, or the base has no ``optimistic`` or no ``restart``.
@@ -284,7 +296,7 @@ class Multiscale(Wrapper):
         base = self.base.init(trials, context, None, draw, **tkwargs)
         check_threads(self.base, base, trials, context, **tkwargs)
         orders = ANYTIME if horizon is None else horizon.bit_length()  # M = floor(log2 T)
-        # Departure: the window of a whole block opens whatever the least order, so that every round is covered.
+        # Departure: the window that is the whole block opens even below the least order, so that every round is covered.
         zero = torch.zeros(trials, **tkwargs)
         none, log = empty_log(trials, 3, device=zero.device)
         sums = torch.zeros(trials, orders, **tkwargs)
@@ -313,7 +325,7 @@ class Multiscale(Wrapper):
         return super().tags._replace(prepares=True)
 
     def _level(self, name: str, state: MultiscaleState) -> float:
-        """Return the factor of a threshold: 1 or log2 T + 1.
+        """Return the factor by which the threshold ``name`` is multiplied: 1 or log2 T + 1.
 
         Without a horizon, T is the smallest power of two above the number of rounds, including the current one.
         """
@@ -324,7 +336,7 @@ class Multiscale(Wrapper):
         return 1.0 + math.log2(state.horizon)
 
     def _limit(self, name: str, state: MultiscaleState) -> float | Array:
-        """Return a threshold times its level, a number or R."""
+        """Return the threshold ``name`` times its ``_level``, a number or R."""
         value, level = getattr(self, name), self._level(name, state)
         if not isinstance(value, Tensor):
             return value * level
@@ -338,7 +350,7 @@ class Multiscale(Wrapper):
     def select(
         self, state: MultiscaleState, context: Any, draw: Draw
     ) -> tuple[Tensor, MultiscaleState]:
-        """Start blocks and open windows as scheduled; the shortest scheduled window that covers the round plays."""
+        """Start blocks and windows as scheduled, and return the action of the shortest scheduled window that covers the round."""
         orders = state.live.shape[1]
         coins = draw.uniform(SCHEDULE, orders, counter=lambda t: STEP * t)
         coins, active, live, opened, n, played, heard = as_numpy_if_cpu(
@@ -347,13 +359,13 @@ class Multiscale(Wrapper):
         known, xp = self._table(live), np if isinstance(live, np.ndarray) else torch
         over, sums = played == known.length[n], state[5:10]  # n, played, least, excess, heard
         if any_or_unknown(over):  # the block is full, and the next is twice as long
-            # Beyond the horizon no longer block exists; blocks of the largest order are repeated.
+            # After the horizon, blocks do not become longer: the block of the largest order is repeated.
             n = (n + over).clip(max=orders - 1)
             least, excess = as_numpy_if_cpu(state.least, state.excess)
             played, least = masked_fill(played, over, 0), masked_fill(least, over, math.inf)
             excess, heard = masked_fill(excess, over, 0.0), masked_fill(heard, over, 0.0)
             sums = as_tensors(n, played, least, excess, heard)
-        # A window of order m starts when the number of rounds in the block is a multiple of 2^m.
+        # A window of order m may start when the number of rounds played in the block is a multiple of 2^m.
         begins = (played[:, None] & known.past) == 0
         heads = coins < known.chance[n]
         opens, live = begins & heads, xp.where(begins, heads, live)
@@ -387,8 +399,8 @@ class Multiscale(Wrapper):
             known = self._table(live)
             A1, A2 = self._limit("A1", state), self._limit("A2", state)
             A1 = A1[:, None] if isinstance(A1, Array) else A1
-            # Test 1: the mean reward over all rounds of a window exceeds U_t by more than the threshold.
-            # Rounds that shorter windows played count, too.
+            # Test 1: the mean reward over all rounds of a window exceeds U_t by at least the threshold.
+            # Rounds in which a shorter window was active count, too.
             ends = live & ((played[:, None] & known.past) == 0)
             mean = (heard[:, None] - opened) * known.share
             above = ends & (mean >= least[:, None] + A1 / known.root)
@@ -407,7 +419,10 @@ class Multiscale(Wrapper):
     def _logged(
         self, state: MultiscaleState, above: Tensor, failed: Tensor, rounds: int
     ) -> tuple[Tensor, Tensor]:
-        """Return the count and the log with an entry for the trials ``failed``; Test 1 has priority, with its lowest order."""
+        """Return the number of restarts and the log, with a new entry in the trials ``failed``.
+
+        If both tests fail, the entry names Test 1. If Test 1 fails for several windows, the entry has the lowest order.
+        """
         first = above.any(1)
         order = torch.where(first, first_true(above) + 1, 0)
         test = torch.where(first, 1, 2)
@@ -420,7 +435,7 @@ class Multiscale(Wrapper):
         """Raise ValueError, because a restart by an outer wrapper would discard the schedule.
 
         Raises:
-            ValueError: always; this learner is anytime without a horizon and needs no doubling.
+            ValueError: always. Without a horizon this learner is anytime, so that it needs no wrapper such as ``Doubling``.
         """
         raise ValueError(
             "base must not be Multiscale in a wrapper that restarts it, for example Doubling. Use Multiscale without "
@@ -428,5 +443,5 @@ class Multiscale(Wrapper):
         )
 
     def report(self, state: MultiscaleState) -> dict[str, Tensor]:
-        """Return ``restarts``, whether they ``overflow`` the log, and the base's report for the active thread, R each."""
+        """Return ``restarts``, whether they ``overflow`` the log, and the report of the base for the active thread, R each."""
         return super().report(state) | count_restarts(state.restarts)

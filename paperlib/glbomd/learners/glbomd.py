@@ -1,9 +1,9 @@
-"""GLB-OMD: optimism with one online mirror descent estimate that passes over the data once.
+"""GLB-OMD: an optimistic bandit algorithm whose estimate is updated by one online mirror descent step per round.
 
 Source: Zhang, Xu, Zhao & Sugiyama (2025), "Generalized Linear Bandits: Almost Optimal Regret with One-Pass
 Update", Algorithm 1, Eqs. (3), (5), (42a), (42b), Theorem 1.
-Letters: R trials, K arms, d dimensions; S norm bound, g dispersion, eta = 1 + R S with the link's
-self-concordance R, C_mu the largest slope of the mean on [-S, S].
+Letters in shapes: R trials, K arms, d dimensions. Letters in formulas: S norm bound, g dispersion, R the link's
+self-concordance, eta = 1 + R S, mu the mean as a function of x^T theta, C_mu the largest slope of mu on [-S, S].
 """
 
 import math
@@ -35,13 +35,15 @@ from ..model.links import Link, Poisson
 from .glm import GLMLearner
 
 RIDGES = ("sharp", "free", "theory", "dim")
-# Lemma 7 without its factor d, integrated exactly: it holds for lambda >= alpha R^2 / x^2 with alpha = 3 eta / 2,
-# where x = 1.70437... solves 2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi) = 2 x^2. Rounded up in the last digit.
+# Without the factor d, and with the integral of its proof computed exactly, Lemma 7 holds if lambda >= alpha R^2 / x^2.
+# Here alpha = 3 eta / 2, and x = 1.70437... solves 2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi) = 2 x^2. Therefore the condition
+# is lambda >= SHARP eta R^2 with SHARP = 3 / (2 x^2), rounded up in the last digit.
 SHARP = 0.5163727965039491
-# ``caution`` warns if the standard deviation of the bonus over the arms exceeds this factor times the standard deviation
-# of their values that can be learned. The threshold is our choice, and empirical: well above it the regret was near that
-# of random play, or larger, on Covertype's arms (where the arm with the largest norm is the worst one) and on rows of the
-# breast cancer data. How far above it the regret reaches that of random play depends on S and on the horizon.
+# ``caution`` compares two standard deviations over the arms: of the exploration bonus, and of the arms' values as far as
+# they can be learned within the horizon. It warns if the first exceeds this factor times the second. We chose the factor
+# empirically. At ratios well above it, the regret was near that of random play, or larger, on Covertype's arms (where the
+# arm with the largest norm is the worst one) and on rows of the breast cancer data. The ratio at which the regret reaches
+# that of random play depends on S and on the horizon.
 BONUS_WARNING_FACTOR = 8.0
 
 
@@ -51,7 +53,7 @@ class GLBOMDState(NamedTuple):
     theta: Tensor  # R x d, online mirror descent estimate, ||theta|| <= S
     precision: Tensor  # R x d x d, H_t = lambda I + sum of the losses' Hessians
     covariance: Tensor  # R x d x d, H_t^{-1}
-    rounds: int  # t - 1, rounds observed so far
+    rounds: int  # t - 1, number of observed rounds
 
 
 @frozen_dataclass
@@ -63,17 +65,18 @@ class GLBOMD(GLMLearner):
     Source: Zhang, Xu, Zhao & Sugiyama (2025), Algorithm 1, with the confidence radius of Theorem 1.
 
     Attributes:
-        link: the rewards' family.
+        link: family of the rewards, for example ``Bernoulli()`` for clicks or ``Poisson()`` for counts.
         norm_bound: S > 0, bound on ||theta*||_2.
-        delta: in (0, 1], failure probability of the confidence sets.
+        delta: in (0, 1], bound on the probability that theta* is outside the confidence set in some round.
         ridge: lambda > 0, or the name of a formula, see ``ridge_value``.
-        scale: practical, multiplies the radius: 1 is the theory, 0 is greedy. A number or one per trial, R. If you
-            set it below 1, choose a small ridge. A large ridge pulls the estimate towards 0 by up to sqrt(lambda) S
-            in the norm of H_t. If the radius does not cover this bias, the learner can get stuck on a suboptimal
-            arm when the arm set is fixed. With fixed arms, "dim" with a scale of 0.1 was the best or nearly the
-            best choice in two problem instances of the figure of fixed arms; on Covertype its regret was twice that
-            of the best. With Poisson rewards "sharp" was far behind "dim" at any scale.
-        refresh: rounds between two inversions of H_t from scratch; in between, its inverse is updated.
+        scale: factor on the confidence radius: 1 is the theory, 0 is greedy, and values in between are heuristics. A
+            number or one per trial, R. If you set it below 1, choose a small ridge. A large ridge pulls the estimate
+            towards 0 by up to sqrt(lambda) S in the norm of H_t. If the radius does not cover this bias, the learner
+            can get stuck on a suboptimal arm when the arm set is fixed. With fixed arms, ridge "dim" with scale 0.1
+            was the best or nearly the best choice in two problem instances of the figure of fixed arms. On Covertype,
+            its regret was twice the regret of the best choice. With Poisson rewards, ridge "sharp" had far more
+            regret than "dim" at any scale.
+        refresh: H_t is inverted from scratch every ``refresh`` rounds; in the other rounds its inverse is updated.
 
     Raises:
         ValueError: a value out of range.
@@ -96,7 +99,7 @@ class GLBOMD(GLMLearner):
     ridge: str | float = "sharp"
     scale: float | Tensor = fields.nonnegative(1.0, by_trial=True)
     refresh: int = fields.whole(4096)
-    ridges = RIDGES  # the strings that ``ridge`` accepts; Theorem 1 covers the first one
+    ridges = RIDGES  # the strings that ``ridge`` accepts; with the first one, Theorem 1 holds
 
     def __post_init__(self):
         self.check_fields()
@@ -112,7 +115,8 @@ class GLBOMD(GLMLearner):
         """Return lambda in dimension d.
 
         "theory": 2 max{7 d eta R^2, max{3 eta R S, 1} C_mu / g}, the condition of Theorem 1 as printed.
-        "free": the same without d. Theorem 1 still holds, because Lemma 7 concerns one direction only (L7').
+        "free": the same without d. Theorem 1 still holds, because Lemma 7 needs a bound in one direction only (Lemma
+        7' in the table of the paper's page).
         "sharp": max{0.51637... eta R^2, 6 eta R S C_mu / g, 2 C_mu / g}, the smallest value for which our proof of
         Theorem 1 goes through.
         "dim": d. The paper's figures use it, but Theorem 1 does not cover it unless S is small; see ``caution``.
@@ -130,10 +134,10 @@ class GLBOMD(GLMLearner):
         return max(curvature, 6 * eta * R * S * slope, 2 * slope)
 
     def radius(self, t: int, dim: int) -> float:
-        """Return the confidence radius beta_t of Eq. (5), without ``scale``; ``t`` = 1, 2, ... is the round to play."""
+        """Return the confidence radius beta_t of Eq. (5), not multiplied by ``scale``. Rounds are counted from ``t`` = 1."""
         S, eta, ridge = self.norm_bound, self.step, self.ridge_value(dim)
-        # lambda ||theta_1 - theta*||^2 is at most this for every theta_1 in the ball. Here theta_1 = 0, where a quarter
-        # of it would do, but the term is kept as in Eq. (5).
+        # This is the bound of lambda ||theta_1 - theta*||^2 for an arbitrary theta_1 in the ball. For theta_1 = 0, as here,
+        # a quarter of it would suffice, but we use the term of Eq. (5).
         start = 4 * ridge * S * S
         # The logarithm bounds the growth of ln det H_t per dimension: a round adds at most C_mu / g to the trace of H_t.
         growth = math.log(2 + 2 * self.link.max_slope(S) * t / (ridge * self.link.dispersion))
@@ -142,12 +146,13 @@ class GLBOMD(GLMLearner):
     def caution(
         self, context: Tensor, horizon: int | None = None, observed: Observed | None = None
     ) -> str | None:
-        """Return a warning if Theorem 1 does not cover lambda, or if the bonus will dominate the choice of arms.
+        """Return a warning if Theorem 1 does not cover lambda, or if the exploration bonus will dominate the choice of arms.
 
         Args:
             context: arms, ... x d.
-            horizon: rounds that will be played. If it is None, the bonus is not checked.
-            observed: the reward of a round, which all learners check in the same way. None before the first round.
+            horizon: number of rounds. If it is None, the bonus is not checked.
+            observed: reward of a round, or None before the first round. If it is given, only this reward is checked, by
+                the rule that all learners share.
         """
         if observed is not None:
             return super().caution(context, horizon, observed)
@@ -173,13 +178,13 @@ class GLBOMD(GLMLearner):
         # A horizon beyond 10^15 rounds is effectively infinite.
         S, d, rounds = self.norm_bound, arms.shape[-1], min(horizon, 10**15)
         length = torch.linalg.vector_norm(arms, dim=-1)
-        # This is the information at the end, if the rounds are spread evenly over all directions and every reward is
-        # as informative as it can be.
+        # An upper estimate of the information per direction after the last round: the rounds are spread evenly over all d
+        # directions, and every reward has the largest possible information.
         informed = self.link.max_slope(S) * rounds / (self.link.dispersion * d)
         total = self.ridge_value(d) + informed
         scale = float(torch.as_tensor(self.scale).max())
-        # ``bonus`` is the standard deviation of the bonus over the arms, which their norms cause; ``value`` is the
-        # standard deviation of their values, as far as they are then estimated.
+        # ``bonus`` is the standard deviation of the exploration bonus over the arms; it is due to their different norms.
+        # ``value`` is the standard deviation of the arms' values, shrunk by the ridge as the estimate then is.
         bonus = scale * self.radius(rounds, d) * float(length.std(correction=0)) / math.sqrt(total)
         value = S * float(length.square().mean().sqrt()) / math.sqrt(d) * informed / total
         if bonus <= BONUS_WARNING_FACTOR * value:
@@ -202,11 +207,11 @@ class GLBOMD(GLMLearner):
     def select(self, state: GLBOMDState, arms: Tensor, draw: Draw) -> tuple[Tensor, GLBOMDState]:
         """Return Algorithm 1's arm, argmax_x x^T theta_t + beta_t ||x||_{H_t^{-1}} (Eq. (6)), ties to the lowest index.
 
-        ``arms``: R x K x d or 1 x K x d. Returns R arm indices. The index needs no mu, because mu is increasing.
+        ``arms``: R x K x d or 1 x K x d. Returns R arm indices. Because mu is increasing, mu itself is not needed.
         """
         radius = per_trial_column(self.scale) * self.radius(state.rounds + 1, arms.shape[-1])
         arms, theta, C = as_numpy_if_cpu(arms, state.theta, state.covariance)
-        # Eq. (6): the maximum of x^T theta over the confidence ellipsoid has this closed form.
+        # The optimistic value of an arm, the maximum of x^T theta over the confidence ellipsoid, has a closed form, Eq. (6).
         index = arm_dot(arms, theta) + radius * mahalanobis_norm(arms, C)
         (best,) = as_tensors(argmax_first(index, self.norm_bound))
         return best, state
@@ -214,7 +219,7 @@ class GLBOMD(GLMLearner):
     def update(
         self, state: GLBOMDState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
     ) -> GLBOMDState:
-        """Take one mirror descent step by Eqs. (42a) and (42b), which solve Eq. (3). ``arm``: R; ``reward``: R."""
+        """Take one mirror descent step, Eq. (3), in its two parts (42a) and (42b). ``arm``: R; ``reward``: R."""
         g, eta, S, rounds = self.link.dispersion, self.step, self.norm_bound, state.rounds + 1
         theta, H, C, arms, arm, r = as_numpy_if_cpu(*state[:3], arms, arm, reward)
         # Vectors are rows, R x 1 x d, and numbers are R x 1 x 1, see ``as_scalar``.
@@ -222,8 +227,8 @@ class GLBOMD(GLMLearner):
         v = matmul(x, C)  # x^T H_t^{-1}
         z, q = as_scalar(matmul(x, theta.mT)), as_scalar(matmul(x, v.mT))
         mean, slope = self.link.mean_and_slope(z)
-        # Eq. (42a): theta_t - eta H~_t^{-1} grad l_t(theta_t) with H~_t = H_t + (eta / g) mu'(z) x x^T. The formula of
-        # Sherman and Morrison expresses it by H_t^{-1}, so that no linear system has to be solved.
+        # Eq. (42a): theta_t - eta H~_t^{-1} grad l_t(theta_t) with H~_t = H_t + (eta / g) mu'(z) x x^T. The
+        # Sherman-Morrison formula expresses the step by H_t^{-1}, so that no linear system has to be solved.
         theta = theta + (r - mean) / (slope * q + g / eta) * v
         outside = matmul(theta, theta.mT) > S * S
         # Eq. (42b): project onto the ball in the norm of H~_t, which is rarely necessary.
@@ -235,5 +240,5 @@ class GLBOMD(GLMLearner):
         H = add_outer(H, slope / g, x)
         C = add_outer(C, -slope / (slope * q + g), v)
         theta, H, C = as_tensors(theta[:, 0], H, C)
-        # Rounding errors of the rank-one updates accumulate, so the inverse is recomputed now and then.
+        # Rounding errors of the rank-one updates accumulate, so the inverse is recomputed every ``refresh`` rounds.
         return GLBOMDState(theta, H, invert_spd(H) if rounds % self.refresh == 0 else C, rounds)
