@@ -180,5 +180,5 @@ def test_a_checkpoint_without_a_checksum_counts_as_damaged(tmp_path):
     head, arrays = parse_npz(path.read_bytes())
     del head["checksum"]
     np.savez(path, head=np.array(json.dumps(head)), **arrays)
-    with pytest.raises(ValueError, match="without a checksum"):
+    with pytest.raises(ValueError, match="the checkpoint has no checksum"):
         store._whole(path)

@@ -8,6 +8,7 @@ of one profile have the same places as in the repository.
 import argparse
 import base64
 import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -99,7 +100,7 @@ def published_notebook(executed, known: dict[str, tuple[str, str]]):
             "cell_type": cell.cell_type,
             "id": cell.get("id", f"cell-{i}"),
             "metadata": {"tags": tags} if tags else {},
-            "source": cell.source.replace("](../docs/", "](../"),
+            "source": relative_to_docs(cell.source),
         }
         if cell.cell_type == "code":
             count += 1
@@ -107,6 +108,12 @@ def published_notebook(executed, known: dict[str, tuple[str, str]]):
             kept |= {"execution_count": count, "outputs": [*filter(None, outputs)]}
         result.cells.append(nbformat.from_dict(kept))
     return result
+
+
+def relative_to_docs(text: str) -> str:
+    """Return text of a notebook in notebooks/ with the links that it needs in docs/notebooks/."""
+    text = text.replace("](../docs/", "](../")
+    return re.sub(r"\]\(\.\./(?=(?:paperlib|companion)/)", "](../../", text)
 
 
 def _output(output, known: dict[str, tuple[str, str]], count: int) -> dict | None:
@@ -162,11 +169,13 @@ def make_source(profile: str) -> Path:
     shutil.copy2(project_dir() / "CONTRIBUTING.md", place)
     (place / "figures").symlink_to(profile_dir(profile))
     files = set()
-    for path in place.glob("docs/**/*.md"):
+    for path in (*place.glob("docs/**/*.md"), *place.glob("docs/notebooks/*.ipynb")):
         text = path.read_text()
         files |= {found[2] for found in CODE.finditer(text)}
         up = "../" * len(path.relative_to(place / "docs").parents[:-1])
-        write_text(path, CODE.sub(lambda found: _html(up, found), text))
+        # A notebook is JSON, where the quotation marks of HTML are escaped.
+        quoted = (lambda html: json.dumps(html)[1:-1]) if path.suffix == ".ipynb" else str
+        write_text(path, CODE.sub(lambda found: quoted(_html(up, found)), text))
     for file in files:
         write_text(place / "docs" / "code" / f"{file.replace('/', '.')}.md", code_page(file))
     return place

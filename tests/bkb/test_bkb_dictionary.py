@@ -125,7 +125,9 @@ def test_size_with_regret_ranks_the_problems_of_each_trial():
     expected = [spearmanr([m[i] for m in sizes], [r[i] for r in regrets])[0] for i in range(3)]
     np.testing.assert_allclose(found, expected)
     assert found[0] == 1.0
-    with pytest.raises(ValueError, match="traces: 2, 0 trials"):
+    with pytest.raises(
+        ValueError, match="traces must be at least 3 traces .*, got 2 traces and 0 trials"
+    ):
         dictionary.size_with_regret(
             [trace(dictionary=[[1.0]], regret=[[1.0]]), trace(dictionary=[[2.0]], regret=[[2.0]])]
         )

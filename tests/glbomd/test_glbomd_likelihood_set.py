@@ -189,7 +189,7 @@ def test_generic_solver_refuses_points_outside_of_the_set(monkeypatch):
     monkeypatch.setattr(
         slsqp, "minimize", lambda *args, **options: OptimizeResult(x=np.array([3.0, 0.0]))
     )
-    with pytest.raises(RuntimeError, match="left the set"):
+    with pytest.raises(RuntimeError, match="outside the set"):
         slsqp.slsqp_decision(inside, DIRECTIONS)
 
 

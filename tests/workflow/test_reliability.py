@@ -187,8 +187,8 @@ def test_data_that_are_wrong_missing_and_there(tmp_path):
         *work.run(),
         "toy_2",
         str(path),
-        "it is not used",
-        "Remove or replace it; how to get it: ask the toy maker",
+        "is not the file of data set 'toy' and is ignored",
+        "Remove or replace it. How to get it: ask the toy maker",
     )
     assert path.read_bytes() == damaged
     assert not (work.figures / "quick/toy/toy_2.json").exists()

@@ -221,7 +221,9 @@ def test_a_shard_that_reads_results_fails_with_its_cell(root):
         and "toy_1 1/2  failed, cell 5: RuntimeError: a shard has no results, but the code reads a"
         in done.stdout
     )
-    assert last[-1].startswith("cell 5: RuntimeError: a was looked at")
+    assert last[-1].startswith(
+        "cell 5: RuntimeError: a shard has no results, but the code reads a."
+    )
     assert any("line 2" in line for line in last if "[5]" in line)
     assert not (root / "results/quick/toy_1.shard1of2.done").exists()
 

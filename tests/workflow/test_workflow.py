@@ -251,7 +251,7 @@ def used():
         "companion/styles.py": ("00", "99", *papers()),
         "companion/glbomd/cases.py": (),
         "companion/glbomd/claims.py": ("glbomd", "00", "99"),
-        "paperlib/asktell/optimizer.py": ("00",),
+        "paperlib/nsbco/optimizer.py": ("00",),
     }.items(),
 )
 def test_an_edit_renews_the_notebooks_that_use_it_and_no_others(used, name, papers):
