@@ -145,7 +145,7 @@ def write_pages(target: Path, profile: str) -> list[str]:
 # ---- HTML --------------------------------------------------------------------------------------------------
 
 # Matches a link to a file of one of the two packages.
-CODE = re.compile(r"\[([^]]*)\]\((?:\.\./)*((?:paperlib|companion)/[\w/]+)\.py(?:#(\w+))?\)")
+CODE = re.compile(r"\[([^][\n]*)\]\((?:\.\./)*((?:paperlib|companion)/[\w/]+)\.py(?:#(\w+))?\)")
 BEGINS = re.compile(r"^(?:def|class) (\w+)|^ +(?:Erratum)?\(?\"(E\d+\w*)\"")
 
 
