@@ -117,12 +117,17 @@ def relative_to_docs(text: str) -> str:
 
 
 def _output(output, known: dict[str, tuple[str, str]], count: int) -> dict | None:
-    """Return one output in its published form; None for an image of no saved figure, an error, and text on stderr."""
+    """Return one output in its published form; None for an image without an alternative text, an error, and text on stderr."""
     if output.get("name") == "stdout":
         return {"output_type": "stream", "name": "stdout", "text": output.text}
     data = output.get("data", {})
     if png := data.get("image/png"):
+        about = output.get("metadata", {}).get("image/png", {})
         found = known.get(hashlib.sha256(base64.b64decode(png)).hexdigest())
+        # ``figures.show`` saves no file, so the notebook stores its image.
+        if not found and "alt" in about:
+            image = {"data": {"image/png": png}, "metadata": {"image/png": dict(about)}}
+            return {"output_type": "display_data", **image}
         data = {"text/markdown": f"![{found[1]}]({found[0]})"} if found else {}
     data = {form: data[form] for form in FORMS if form in data}
     if not data:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from html import escape
 
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
@@ -55,7 +56,10 @@ class Anchors(SphinxTransform):
 
 
 def notebook(app, name, source):
-    """Fold the code cells of a notebook, except the parameters, and give each cell the anchor that links use."""
+    """Fold the code cells of a notebook, except the parameters, and give each cell the anchor that links use.
+
+    The code of a step-by-step notebook is not folded, because the notebook explains it.
+    """
     if "notebooks/" not in name or not source[0].lstrip().startswith("{"):
         return
     found = json.loads(source[0])
@@ -63,17 +67,31 @@ def notebook(app, name, source):
     for cell in cells:
         mark = f'<a id="cell-id={cell["id"]}"></a>'
         if cell["cell_type"] == "markdown":
-            cell["source"] = f"{mark}\n\n{''.join(cell['source'])}"
+            # MyST reads a displayed formula only in a paragraph of its own, unlike Jupyter and GitHub.
+            text = re.sub(r"(?m)^(\$\$.+\$\$)$", r"\n\1\n", "".join(cell["source"]))
+            cell["source"] = f"{mark}\n\n{text}"
         else:
             found["cells"].append(
                 {"cell_type": "markdown", "metadata": {}, "id": f"at-{cell['id']}", "source": mark}
             )
             tags = cell["metadata"].setdefault("tags", [])
-            if not {"parameters", "injected-parameters"} & {*tags}:
+            if not name.endswith("_step_by_step") and not {"parameters", "injected-parameters"} & {
+                *tags
+            }:
                 tags.append("hide-input")
-            cell["outputs"] = [x for x in cell["outputs"] if x.get("name") != "stderr"]
+            cell["outputs"] = [described(x) for x in cell["outputs"] if x.get("name") != "stderr"]
         found["cells"].append(cell)
     source[0] = json.dumps(found)
+
+
+def described(output):
+    """Return an output whose image, if it has an alternative text, is HTML, because MyST-NB would drop the text."""
+    data, about = output.get("data", {}), output.get("metadata", {}).get("image/png", {})
+    if "image/png" in data and "alt" in about:
+        source = "data:image/png;base64," + "".join(data["image/png"]).replace("\n", "")
+        image = f'<img alt="{escape(about["alt"])}" width="{about["width"]}" src="{source}">'
+        return output | {"data": {"text/html": image}, "metadata": {}}
+    return output
 
 
 def formulas(app, what, name, obj, options, lines):
