@@ -301,13 +301,20 @@ def test_a_later_run_is_not_overwritten_by_an_older_one(tmp_path, monkeypatch):
     assert made(4)
 
 
-def test_committed_notebooks_have_no_picture_and_no_error():
+def test_committed_notebooks_have_no_error_and_only_described_pictures():
+    """Figures are links to figures/. Only the step-by-step notebooks, which save no figures, contain pictures."""
     paths = sorted((DOCS / "notebooks").glob("*.ipynb"))
     assert [path.stem for path in paths] == workflow.notebook_stems()
     for path in paths:
         text = path.read_text()
-        assert "image/png" not in text and '"output_type": "error"' not in text
-        assert len(text) < 400_000
+        explains = path.stem.endswith("_0_step_by_step")
+        cells = json.loads(text)["cells"]
+        outputs = [output for cell in cells for output in cell.get("outputs", [])]
+        shown = [x for x in outputs if "image/png" in x.get("data", {})]
+        assert bool(shown) == explains
+        assert all(x["metadata"]["image/png"]["alt"] for x in shown)
+        assert '"output_type": "error"' not in text
+        assert len(text) < (1_000_000 if explains else 400_000)
 
 
 # ---- guides -------------------------------------------------------------------------------------------------
