@@ -1,9 +1,9 @@
 """Simulation of a learner on a problem.
 
 ``play`` is the only place in the library that simulates the rounds of a bandit problem. A run is a pure function of (learner,
-problem, horizon, trials, seed, device kind). Therefore a run that is repeated, or stopped and resumed from its checkpoint, ends in the
-same trace. Three private classes divide the work: ``_Recorder`` stores the recorded quantities, ``_Checkpoint`` the data for resuming,
-and ``_Run`` contains the loop over the rounds.
+problem, horizon, trials, seed, device kind). Therefore a run that is repeated, or stopped and resumed from its checkpoint, ends in
+the same trace, except for the measured run times. Three private classes divide the work: ``_Recorder`` stores the recorded
+quantities, ``_Checkpoint`` the data for resuming, and ``_Run`` contains the loop over the rounds.
 Shapes: the leading dimension is R, the number of trials; T' is the number of recorded rounds.
 """
 
@@ -108,7 +108,8 @@ def play(
             there, see ``core.linalg.pick_device``.
         record: see ``recorded_rounds``.
         probes: name -> ``Probe``, or a function of a ``Round``, which becomes a ``Probe`` with reduce "last". Probes receive the states
-            of the simulated trials only. A learner that is stored inside a probe, however, keeps the per-trial rows of all trials.
+            of the simulated trials only. However, if a probe stores a learner, the per-trial settings of this learner are not
+            selected; they still have the rows of all trials.
         checkpoint: file from which the run resumes, if it exists. It is saved every ``every`` seconds, and before an error about
             feedback or ``failed`` (see below) is raised.
         every: time between two saves, in seconds. It is compared with the clock after every round.
@@ -149,7 +150,7 @@ def play(
         raise ValueError("probes must not have the name 'regret', which is reserved")
     if about is None:
         about = {"learner": describe(learner), "problem": describe(problem)}
-    # "auto" is resolved once for the whole run, because the result depends on the kind of the device.
+    # "auto" is resolved once for the whole run, because the trace depends on the kind of the device.
     device = pick_device(device, len(trials), *contracts.declared_size(problem))
     rounds = recorded_rounds(horizon, record)
     about = {
@@ -423,7 +424,10 @@ class _Run:
         return time.perf_counter()
 
     def refuse_other(self, arms: Tensor, t: int) -> None:
-        """Raise ValueError if the arms of round ``t`` differ from those of the first round; the learner identifies arms by index."""
+        """Raise ValueError if the arms of round ``t`` differ from those of the first round.
+
+        It is called only if the learner identifies arms by index.
+        """
         if self.device != "meta" and not torch.equal(arms, self.arms):
             learner, problem = (type(x).__name__ for x in (self.learner, self.problem))
             raise ValueError(

@@ -10,8 +10,8 @@ Terms: a window or block of order m has 2^m rounds. A thread is the copy of the 
 Letters: R trials, M the largest order, O = M + 1 orders m = 0..M, W numbers in the state of a thread.
 A paused thread is stored as a row of W numbers. The states of the active threads are packed into one array; in NumPy, each of its
 columns is a trial (see ``pack_state``).
-The code works on NumPy arrays and on torch tensors; ``xp`` is the module of the current array type. On the CPU it uses NumPy, because
-the run time of a round is determined by the number of calls, and a NumPy call takes less time than a torch call.
+The code works on NumPy arrays and on torch tensors; ``xp`` is the module of the current array type. On the CPU the code uses NumPy,
+because the run time of a round is determined by the number of calls, and a NumPy call takes less time than a torch call.
 """
 
 import functools
@@ -121,8 +121,8 @@ def flatten_state(tree: Any) -> list[Tensor]:
 def pack_state(tree: Any) -> Array:
     """Return the numbers of each trial's state in float64; integers up to 2^53 are exact.
 
-    On the CPU the result is a NumPy array (see ``as_numpy_if_cpu``), W x R, so that each leaf is written at once. On other devices it
-    is a tensor, R x W, which needs no transposes.
+    On the CPU the result is a NumPy array (see ``as_numpy_if_cpu``), W x R, so that each tensor of the state is written as one
+    contiguous piece. On other devices it is a tensor, R x W, which needs no transposes.
     """
     parts = as_numpy_if_cpu(*flatten_state(tree))
     if isinstance(parts[0], np.ndarray):
@@ -172,7 +172,7 @@ def check_threads(base: Any, state: Any, trials: int, context: Any, **tkwargs) -
     action, chosen = base.select(fresh, context, draw)
     device, dtype = tkwargs.get("device", "cpu"), tkwargs.get("dtype", torch.float64)
     heard = torch.zeros(trials + 1, dtype=dtype, device=device)
-    # We call ``optimistic`` after an update, because before the first reward its mean may be 0 / 0.
+    # We call ``optimistic`` after an update, because before the first reward a base may compute a mean as 0 / 0.
     bar = base.optimistic(base.update(chosen, context, action, heard, draw))
     good = isinstance(bar, Tensor) and bar.shape == (trials + 1,) and bar.is_floating_point()
     if not good or (bar.device.type != "meta" and not bool(bar.isfinite().all())):
@@ -232,8 +232,8 @@ class Multiscale(Wrapper):
     base needs two methods, which draw no random numbers:
 
     - ``optimistic`` returns r-bar, an upper estimate of the best mean reward, which is valid while the problem is stationary.
-    - ``restart`` returns the state of a new thread when a window opens. Its arguments are the state of the thread that was active in
-      the previous round, and horizon None.
+    - ``restart`` returns the state of a new thread when a window opens. It receives the state of the thread that was
+      active in the previous round, and None as the horizon.
 
     The state of the base may contain only tensors with R rows. Without a horizon there are ``ANYTIME`` orders, and the T in the
     thresholds is the smallest power of two above the number of rounds so far, including the current one. After the horizon, if it
@@ -384,7 +384,7 @@ class Multiscale(Wrapper):
     def update(
         self, state: MultiscaleState, context: Any, action: Tensor, feedback: Tensor, draw: Draw
     ) -> MultiscaleState:
-        """Update the active thread and run both tests. If a test fails in a trial, the trial restarts with block 0."""
+        """Update the active thread and run both tests. If a test fails in a trial, a block of order 0 starts there."""
         base = self.base.update(state.base, context, action, feedback, draw)
         bar, y, live, opened = as_numpy_if_cpu(
             self.base.optimistic(base), feedback, state.live, state.opened
@@ -395,7 +395,7 @@ class Multiscale(Wrapper):
         excess, heard, played = excess + (bar - y), heard + y, played + 1
         restarts, log = state.restarts, state.log
         off = lambda value: not isinstance(value, Tensor) and value == math.inf
-        if not (off(self.A1) and off(self.A2)):  # a disabled test costs no computation
+        if not (off(self.A1) and off(self.A2)):  # skipped if both tests are disabled
             known = self._table(live)
             A1, A2 = self._limit("A1", state), self._limit("A2", state)
             A1 = A1[:, None] if isinstance(A1, Array) else A1

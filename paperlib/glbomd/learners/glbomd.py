@@ -35,15 +35,16 @@ from ..model.links import Link, Poisson
 from .glm import GLMLearner
 
 RIDGES = ("sharp", "free", "theory", "dim")
-# Without the factor d, and with the integral of its proof computed exactly, Lemma 7 holds if lambda >= alpha R^2 / x^2.
+# Lemma 7 does not need its factor d. If the integral in its proof is computed exactly, it holds for lambda >= alpha R^2 / x^2.
 # Here alpha = 3 eta / 2, and x = 1.70437... solves 2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi) = 2 x^2. Therefore the condition
 # is lambda >= SHARP eta R^2 with SHARP = 3 / (2 x^2), rounded up in the last digit.
 SHARP = 0.5163727965039491
-# ``caution`` compares two standard deviations over the arms: of the exploration bonus, and of the arms' values as far as
-# they can be learned within the horizon. It warns if the first exceeds this factor times the second. We chose the factor
-# empirically. At ratios well above it, the regret was near that of random play, or larger, on Covertype's arms (where the
-# arm with the largest norm is the worst one) and on rows of the breast cancer data. The ratio at which the regret reaches
-# that of random play depends on S and on the horizon.
+# ``caution`` compares two standard deviations over the arms. The first is the standard deviation of the exploration
+# bonus. The second is the standard deviation of the arms' values, shrunk towards 0 as the ridge shrinks the estimate at
+# the horizon. It warns if the first exceeds this factor times the second. We chose the factor empirically. At ratios well
+# above it, the regret was near that of random play, or larger, on Covertype's arms (where the arm with the largest norm
+# is the worst one) and on rows of the breast cancer data. The ratio at which the regret reaches that of random play
+# depends on S and on the horizon.
 BONUS_WARNING_FACTOR = 8.0
 
 
@@ -116,7 +117,7 @@ class GLBOMD(GLMLearner):
 
         "theory": 2 max{7 d eta R^2, max{3 eta R S, 1} C_mu / g}, the condition of Theorem 1 as printed.
         "free": the same without d. Theorem 1 still holds, because Lemma 7 needs a bound in one direction only (Lemma
-        7' in the table of the paper's page).
+        7' in the theory table of docs/papers/glbomd.md).
         "sharp": max{0.51637... eta R^2, 6 eta R S C_mu / g, 2 C_mu / g}, the smallest value for which our proof of
         Theorem 1 goes through.
         "dim": d. The paper's figures use it, but Theorem 1 does not cover it unless S is small; see ``caution``.
@@ -184,7 +185,8 @@ class GLBOMD(GLMLearner):
         total = self.ridge_value(d) + informed
         scale = float(torch.as_tensor(self.scale).max())
         # ``bonus`` is the standard deviation of the exploration bonus over the arms; it is due to their different norms.
-        # ``value`` is the standard deviation of the arms' values, shrunk by the ridge as the estimate then is.
+        # ``value`` approximates the standard deviation of the arms' values x^T theta* for ||theta*|| = S. The last factor is
+        # the one by which the ridge shrinks the estimate after ``rounds`` rounds.
         bonus = scale * self.radius(rounds, d) * float(length.std(correction=0)) / math.sqrt(total)
         value = S * float(length.square().mean().sqrt()) / math.sqrt(d) * informed / total
         if bonus <= BONUS_WARNING_FACTOR * value:
