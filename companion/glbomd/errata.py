@@ -226,7 +226,7 @@ ERRATA = (  # an entry without a function cannot be shown by a computation
     Erratum(
         "E2",
         "after Assumption 3",
-        "The paper states that rewards in [0, R] are R-self-concordant. This is true for dispersion 1 only, and it is not sharp.",
+        "The paper states that rewards in [0, R] are R-self-concordant. This is true for dispersion 1 only, and a smaller constant may suffice.",
         "R is a constant of the family and does not follow from the range of the rewards.",
         e2,
     ),
@@ -283,20 +283,20 @@ ERRATA = (  # an entry without a function cannot be shown by a computation
         "E10",
         "Lemma 6",
         "The determinant starts from lambda I and stops at t - 1, contrary to its definition.",
-        "The smaller term ln(1 + 2 C_mu t / (lambda g)) is sufficient; the printed one is valid but looser.",
+        "The smaller term ln(1 + 2 C_mu t / (lambda g)) is sufficient; the printed term is valid but looser.",
         e10,
     ),
     Erratum(
         "E11",
         "Lemma 10 inside Lemma 7",
-        "The proof bounds a one-dimensional Gaussian by a d-dimensional one.",
-        "The ridge needs no factor d. We add two such forms of the ridge, free and sharp.",
+        "The proof needs a Gaussian in one direction only, but uses the bound for d dimensions.",
+        "The condition needs no factor d. We add two ridges without the factor d, called free and sharp.",
         e11,
     ),
     Erratum(
         "E12",
         "proof of Theorem 1, (11), (12); Lemma 4",
-        "The error of theta_{t+1} is bounded in the norm of H_t instead of H_{t+1}, an index of the sum is wrong, and Lemma 4 does not list Assumption 2.",
+        "The error of theta_{t+1} is bounded in the norm of H_t instead of H_{t+1}. An index of the sum is wrong. Lemma 4 does not list Assumption 2.",
         "Lemma 4 has the right norm. The printed radius is valid for theta_t in the norm of H_t.",
     ),
     Erratum(
@@ -358,7 +358,7 @@ ERRATA = (  # an entry without a function cannot be shown by a computation
         "E21",
         "experiments, kappa",
         "The reported values are not the kappa that the paper defines.",
-        "We show both values.",
+        "We report both: the values for the drawn arms, which match the paper's values, and kappa by the definition.",
         e21,
     ),
     Erratum(
@@ -397,7 +397,7 @@ ERRATA = (  # an entry without a function cannot be shown by a computation
         "E27",
         "experiments, ridge",
         "The ridge lambda = d of the figures violates the condition of Theorem 1 in all settings.",
-        "We call this ridge dim, never theory, and measure the coverage of its confidence sets.",
+        'In our code this ridge is `"dim"`; `"theory"` is the ridge of Theorem 1. We measure the coverage of the confidence sets with `"dim"`.',
         e27,
     ),
     Erratum(
@@ -422,7 +422,7 @@ ERRATA = (  # an entry without a function cannot be shown by a computation
     Erratum(
         "E31",
         "Appendix E, (43)",
-        "The condition that the paper uses to criticize earlier work fails for every constant, so the paper's argument is stronger than the paper states.",
+        "The paper criticizes the proof of Lee and Oh (2025), which requires condition (43) for some constant of at least 1. The paper states that it is not evident how to choose the constant. In fact the condition fails for every such constant, so the paper's argument is stronger than the paper states.",
         "We only note this, because nothing depends on it.",
         e31,
     ),

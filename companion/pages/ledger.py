@@ -85,7 +85,7 @@ def _statement(statement: Statement, checks: list[dict]) -> dict[str, Any]:
         "name": statement.name,
         "source": statement.source,
         "summary": statement.summary,
-        # A statement in the form of a table is shown unchanged, and its function returns no Check.
+        # A statement in the form of a table is quoted, not checked, and its function returns no Check.
         "checkable": getattr(kind, "__name__", kind) == "Check",
         "within": dict(Counter(check["verdict"] for check in within)),
         "beyond": dict(Counter(check["verdict"] for check in beyond)),

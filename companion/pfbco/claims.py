@@ -483,7 +483,7 @@ noisy gradients and is not a bandit algorithm; and with Unregularized, which is 
 
 FINDINGS = (
     Finding(
-        "In Figure 1, PF does not learn from its feedback: if the signs of its observed losses are flipped at random, its final average loss changes by less than 2 % in all three panels of losses (in panel c, by less than 2 % of the largest possible gain). This is at c = 0.1, a constant that we chose because the paper does not give it.",
+        "In Figure 1, PF does not learn from its feedback: if the signs of its observed losses are flipped at random, its final average loss changes by less than 2 % in all three panels that show losses; in panel c, the change is measured relative to the largest possible gain. This is at c = 0.1, a constant that we chose because the paper does not give it.",
         {"N1.a": "holds", "N1.b": "holds", "N1.c": "holds"},
     ),
     Finding(

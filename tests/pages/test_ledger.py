@@ -262,7 +262,7 @@ def test_tables_show_the_results(toy):
     assert any(
         row.startswith("| Theorem 2 | Never held against anything. | not checked |") for row in rows
     )
-    assert any(row.startswith("| Table 1 | Orders. | shown unchanged |") for row in rows)
+    assert any(row.startswith("| Table 1 | Orders. | quoted, not checked |") for row in rows)
 
 
 # ---- committed files

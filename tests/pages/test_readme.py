@@ -113,7 +113,7 @@ def test_the_tally_counts_tested_and_reported_claims():
     text = readme.tally_block({"papers": {"toy": {"counts": kinds}}})
     assert "2 claims of the 1 paper have a test: 2 hold (" in text
     assert (
-        "5 statements of our own have a test, too: 1 fails and 4 have not been run. Another 1 numbers"
+        "We also wrote tests for 5 statements of our own: 1 fails and 4 have not been run. Another 1 numbers"
         in text
     )
 

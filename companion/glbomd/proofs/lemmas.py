@@ -164,7 +164,7 @@ def curvature_along(run: Replay) -> Check:
 
 @statement("Theorem 2, optimism", f"{PAPER}, proof of Theorem 2, (35)")
 def optimism(run: Replay, scale: float = 1.0) -> Check:
-    """0 <= min(u_t, S) - X_t^T theta* <= 2 beta_t ||X_t||_{H_t^{-1}} if theta* is in the confidence set, u_t the index of X_t.
+    """0 <= min(u_t, S) - X_t^T theta* <= 2 beta_t ||X_t||_{H_t^{-1}} if theta* is in the confidence set, where u_t is the upper confidence bound of X_t.
 
     The paper bounds mu' by C_mu at X_t^T theta~ with theta~ in the confidence set, which may extend beyond the ball.
     The minimum with S repairs this step and does not change the algorithm (erratum E15).
@@ -332,7 +332,9 @@ def lemma_1(run: Replay, comparator: Tensor | None = None, seed: int = 0) -> Che
 def lemma_4(run: Replay, *, printed: bool = False) -> Check:
     """||theta_{t+1} - theta*||_{H_{t+1}}^2 <= 2 eta (L* - L+) + ||theta_1 - theta*||_{H_1}^2 + (2 eta R S C_mu / g) S_D2 - S_DH for any ridge.
 
-    It bounds the error of the estimate by the losses. It uses Assumption 2 in addition to the two assumptions that the
+    L* and L+ are the cumulative losses at theta* and at theta_{s+1}. S_D2 and S_DH are the sums of the squared steps
+    theta_{s+1} - theta_s in the Euclidean norm and in the norm of H_s.
+    The lemma bounds the error of the estimate by the losses. It uses Assumption 2 in addition to the two assumptions that the
     paper lists (erratum E12).
 
     Args:
@@ -651,6 +653,7 @@ def log_martingale(run: Replay) -> Tensor:
 def lemma_5(run: Replay) -> Check:
     """P(exists t: L*_t - sum_{s<=t} m_s >= ln(1/delta)) <= delta: the losses at theta* are not much larger than the mix losses.
 
+    Here m_s = -ln E e^{-l_s} is the mix loss, with the expectation over P_s, and L* is the sum of the losses at theta*.
     e^{L* - sum m} is a nonnegative martingale with mean 1 for all estimates that depend on the past only. The bound
     follows by Lemma 9. Observed is L*_t - sum m_s, R x T; the bound has to hold in all rounds of a trial simultaneously.
     """
@@ -668,6 +671,7 @@ def lemma_5(run: Replay) -> Check:
 def lemma_6(run: Replay, *, tight: bool = False) -> Check:
     """sum m_s <= L+ + S_DH / (2 alpha) + 2 d alpha ln(2 + 2 C_mu t / (lambda g)) under Lemma 7's condition on the ridge.
 
+    Here m_s = -ln E e^{-l_s} is the mix loss, with the expectation over P_s. L+ and S_DH are as in Lemma 4.
     The mix losses are not much larger than the losses of the updated estimates. With alpha = 3 eta / 2 the last term has
     the factor 3 d eta; the informal Lemma 3 prints half of it (erratum E5).
 
