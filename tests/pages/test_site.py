@@ -368,6 +368,19 @@ def built(tmp_path_factory):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("paper", names())
+def test_a_step_by_step_notebook_shows_formulas_code_and_pictures(built, paper):
+    stem = f"{paper}_0_step_by_step"
+    cells = json.loads((DOCS / "notebooks" / f"{stem}.ipynb").read_text())["cells"]
+    text = "".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    pictures = sum("image/png" in x.get("data", {}) for c in cells for x in c.get("outputs", []))
+    html = (built / "docs" / "notebooks" / f"{stem}.html").read_text()
+    assert html.count('display="block"') == text.count("$$") / 2 > 0
+    assert html.count("data:image/png;base64,") == pictures > 2
+    assert "Show the code" not in html
+
+
+@pytest.mark.slow
 def test_the_built_site_is_whole(built):
     pages = {
         path: Html(path.read_text())

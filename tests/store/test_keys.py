@@ -15,7 +15,7 @@ from toy import Index
 import companion
 import paperlib
 from companion.bkb.problems.real import TableArms
-from companion.imports import digest
+from companion.imports import digest, import_statements, imported_names
 from companion.store import keys as content
 from paperlib.bkb import Confidence, LazyBKB, Matern
 from paperlib.glbomd import GLBOMD, GLOC, Bernoulli, SphereArms
@@ -204,6 +204,40 @@ CODE = 'def f(x):\n    """Words."""\n    return x + 1\n'
 )
 def test_a_digest_depends_only_on_code(text, equal):
     assert (digest(text.encode(), "a.py") == digest(CODE.encode(), "a.py")) == equal
+
+
+IMPORTS = """
+import a
+def f():
+    try:
+        import b
+    except ImportError:
+        from c import d
+    else:
+        import e
+    finally:
+        import f
+    for _ in ():
+        import g
+    else:
+        import h
+    with f:
+        import i
+    match f:
+        case 1:
+            import j
+class C:
+    async def m(self):
+        if self:
+            import k
+        elif f:
+            import l
+"""
+
+
+def test_imports_are_found_in_every_block():
+    names = {name for name, _ in imported_names(import_statements(IMPORTS.encode(), "a.py"))}
+    assert names == {"a", "b", "c.d", *"efghijkl"}
 
 
 def test_a_body_may_consist_of_a_docstring():
