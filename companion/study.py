@@ -2,12 +2,10 @@
 
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from paperlib.core.linalg import pick_device
 
 from . import verdicts
-from .figures import drawing
+from .figures import Drawing, save
 from .verdicts import Verdict
 from .workflow import declared
 
@@ -19,7 +17,7 @@ class Study:
 
         study = Study("glbomd_1_logistic", globals())
         print(study.judge("glbomd.C5.S3", ratio))
-        study.save(fig, "figure_1", trials=trials, numbers=numbers, caption="...", alt="...")
+        study.save("figure_1", draw_figure_1(traces, counts))
 
     Args:
         stem: name of the notebook.
@@ -48,8 +46,18 @@ class Study:
         """
         return self._names["profile"]
 
-    def save(self, fig: Figure, name: str, **content: Any) -> None:
-        """Write a figure as PDF, PNG and JSON, see ``figures.save``; ``content`` overrides the values that the study provides."""
+    def save(self, name: Any, drawing: Any = None, **more: Any) -> None:
+        """Write a figure as PDF, PNG and JSON, see ``figures.save``; ``more`` overrides the values that the study provides.
+
+        Args:
+            name: name of the figure's files, without an ending.
+            drawing: a ``figures.Drawing``: the figure with its caption, alternative text and numbers.
+        """
+        if isinstance(drawing, Drawing):
+            fig, content = drawing.fig, drawing._asdict() | more
+            del content["fig"]
+        else:
+            fig, name, content = name, drawing, more
         known = {
             "paper": self.stem.split("_")[0],
             "profile": self.profile,
@@ -57,7 +65,7 @@ class Study:
             "seed": self._names.get("seed", 0),
             "device": self.device,
         }
-        drawing.save(fig, name, **known | content)
+        save(fig, name, **known | content)
 
     def judge(self, id: str, *statistic: Any, **more: Any) -> Verdict:
         """Decide a claim, see ``verdicts.judge``."""

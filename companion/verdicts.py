@@ -115,9 +115,9 @@ class Erratum(NamedTuple):
 class Verdict:
     """Verdict on a claim, with the statistic that led to it.
 
-    ``line`` is one short line with rounded numbers, stable enough to compare. ``str`` is that line in the paper profile.
-    For a run at other sizes ``str`` has the claim's sentence, the recorded verdict, and the run's number, which is marked
-    as not a verdict.
+    ``line`` is one short line with the id and rounded numbers, stable enough to compare. ``str`` is for readers: the recorded
+    verdict and the claim's sentence, then the recorded number. For a run at other sizes it also has the run's number, which
+    is marked as not a verdict.
     """
 
     id: str
@@ -149,12 +149,25 @@ class Verdict:
         return f"{self.method.split(',')[0]} {value}".strip()
 
     def __str__(self) -> str:
-        if self.profile == "paper":
-            return self.line
-        lines = f"recorded verdict: {record_text(self.id)}", f"{self.profile} run: {self.seen()}"
-        return "\n     ".join([f"{short_id(self.id)}  {find_claim(self.id).sentence}", *lines])
+        record, claim = self if self.profile == "paper" else of_record(self.id), find_claim(self.id)
+        if record.verdict == "not run" and not record.reason:
+            about = "no run has judged it"
+        else:
+            about = "see its parts" if claim.parts else record.details
+        lines = [
+            f"{record.verdict.capitalize()}: {claim.sentence}",
+            f"at the paper's sizes: {about}",
+        ]
+        if self.profile != "paper":
+            lines.append(f"{self.profile} run: {self.seen()}")
+        return "\n     ".join(lines)
 
     __repr__ = __str__
+
+    @property
+    def details(self) -> str:
+        """Number and reason of the verdict, as text."""
+        return "; ".join(filter(None, (self.number, self.reason)))
 
     def seen(self) -> str:
         """Return the result of a run that decides no claim, because its sizes differ from the sizes of the paper profile."""
@@ -162,7 +175,7 @@ class Verdict:
             return "not run" + f", {self.reason}" * bool(self.reason)
         if self.statistic is None:  # its reason would be verdicts on its parts
             return "see its parts, not a verdict"
-        return "; ".join(filter(None, (f"{self.number}, not a verdict", self.reason)))
+        return self.details.replace(self.number, f"{self.number}, not a verdict", 1)
 
 
 def short_id(id: str) -> str:

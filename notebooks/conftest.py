@@ -11,6 +11,7 @@ import pytest
 
 from companion.datasets import registry as datasets
 from companion.store.results import results_dir
+from companion.workflow import declared
 from companion.workflow import plan as workflow
 
 
@@ -20,7 +21,7 @@ def missing(path: Path) -> list[str]:
     given = "".join(
         line
         for cell in cells
-        if "parameters" in cell["metadata"].get("tags", [])
+        if declared.TAGS & {*cell["metadata"].get("tags", [])}
         for line in cell["source"]
     )
     if 'data: str = "auto"' not in given:

@@ -28,6 +28,7 @@ JUDGES = re.compile(r"\b(judge|conclude|not_run)\(")
 ABSOLUTE = re.compile(r"(?<![\w.:/\\])(?:/[A-Za-z][\w.-]*/|[A-Z]:\\)")
 NOISE = re.compile(r"\w*Warning\b|Traceback \(most recent")
 LIMIT = 1_500_000  # bytes
+SHOWN = 8  # parameters in the parameters cell; more are in a folded cell before it
 
 
 def tagged(notebook, tag):
@@ -43,13 +44,25 @@ def texts(cell):
                 yield value if isinstance(value, str) else json.dumps(value)
 
 
+def code_lines(cell):
+    return [line for line in cell.source.splitlines() if line.strip() and not line.startswith("#")]
+
+
 def parameters_faults(notebook):
     cells = tagged(notebook, "parameters")
     if len(cells) != 1:
         return [f"{len(cells)} cells are tagged parameters; it must be one"]
-    lines = [
-        line for line in cells[0].source.splitlines() if line.strip() and not line.startswith("#")
-    ]
+    lines = code_lines(cells[0])
+    more = tagged(notebook, "more-parameters")
+    if len(more) > 1 or any(
+        notebook.cells.index(cell) > notebook.cells.index(cells[0]) for cell in more
+    ):
+        return ["the cell tagged more-parameters must be one, before the parameters cell"]
+    if len(lines) > SHOWN:
+        return [
+            f"{len(lines)} parameters in the parameters cell, at most {SHOWN}: move some to a cell tagged more-parameters"
+        ]
+    lines += [line for cell in more for line in code_lines(cell)]
     faults = [
         f"parameter not written as `name: type = value  # comment`: {line}"
         for line in lines
@@ -80,8 +93,8 @@ def overwritten(notebook):
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     parameters = set()
     for count, cell in enumerate(cells, 1):
-        if "parameters" in cell.metadata.get("tags", []):
-            parameters = names_set(cell.source) - {*declared.FREE}
+        if declared.TAGS & {*cell.metadata.get("tags", [])}:
+            parameters |= names_set(cell.source) - {*declared.FREE}
         else:
             for name in sorted(parameters & names_set(cell.source)):
                 yield f"code cell {count} gives the parameter {name} a value"
@@ -190,7 +203,9 @@ def test_the_paper_profile_has_the_parameters_of_the_committed_runs(path):
     recorded = {}
     for cell in cells:
         source = "".join(cell["source"])
-        if "parameters" in cell["metadata"].get("tags", []) or source.startswith(declared.INJECTED):
+        if declared.TAGS & {*cell["metadata"].get("tags", [])} or source.startswith(
+            declared.INJECTED
+        ):
             found = declared._assignments(source)
             recorded |= {name: ast.literal_eval(value) for name, _, value in found}
     assert recorded["profile"] == "paper"
@@ -258,6 +273,12 @@ BREAKS = {
     "parameter not": lambda nb: nb.cells[1].update(
         source=nb.cells[1].source + "\nseeds: int = 4  # a second = sign"
     ),
+    "11 parameters in the parameters cell": lambda nb: nb.cells[1].update(
+        source=nb.cells[1].source + "".join(f"\nx{i}: int = {i}  # one" for i in range(8))
+    ),
+    "the cell tagged more-parameters must be one": lambda nb: _tags(
+        nb.cells[2], "more-parameters", "experiment"
+    ),
     "no parameter 'device": lambda nb: nb.cells[1].update(source='profile: str = "quick"  # sizes'),
     "kernelspec is not python3": lambda nb: nb.metadata.kernelspec.update(name="my-env"),
     "papermill metadata": lambda nb: nb.metadata.update(papermill={"duration": 1.0}),
@@ -302,10 +323,9 @@ def test_the_checker_flags_a_large_file():
     assert faults(sample(), LIMIT + 1) == [f"{LIMIT + 1} bytes; at most {LIMIT}"]
 
 
-# A printed claim consists of id, sentence, recorded verdict and the number of the quick run.
+# A printed claim consists of the recorded verdict, the claim's sentence, the recorded number and the number of the quick run.
 PRINTED = re.compile(
-    r"^([CN][\w.]+)  .+\n     (?:recorded verdict|of record): (.+)\n     quick run: .+$",
-    re.MULTILINE,
+    r"^([A-Z][a-z ]+: (.+)\n     at the paper's sizes: .+)\n     quick run: .+$", re.MULTILINE
 )
 QUICK = re.compile(r"(?:holds|fails|inconclusive) \((?:quick|custom)\)")
 
@@ -317,43 +337,49 @@ def printed(path: Path) -> str:
     return "\n".join("".join(output.get("text", "")) for output in outputs)
 
 
-def printed_claims(path: Path) -> list[str]:
-    """Return the ids of the claims in the outputs of a notebook."""
-    return [id for id, _ in PRINTED.findall(printed(path))]
+def printed_claims(path: Path) -> list[tuple[str, str]]:
+    """Return id and printed record of each claim in the outputs of a notebook."""
+    paper = path.stem.split("_")[0]
+    ids = {c.sentence: c.id for c in claims(paper).values()}
+    assert len(ids) == len(claims(paper))  # otherwise a sentence does not identify its claim
+    return [(ids[sentence], record) for record, sentence in PRINTED.findall(printed(path))]
 
 
 def test_each_claim_is_judged_once_in_its_notebook():
     for paper in papers():
-        judged = {path.stem: printed_claims(path) for path in NOTEBOOKS.glob(f"{paper}_*.ipynb")}
+        judged = {
+            path.stem: sorted(id for id, _ in printed_claims(path))
+            for path in NOTEBOOKS.glob(f"{paper}_*.ipynb")
+        }
         declared = {
-            stem: sorted(
-                c.id.removeprefix(f"{paper}.") for c in claims(paper).values() if c.notebook == stem
-            )
+            stem: sorted(c.id for c in claims(paper).values() if c.notebook == stem)
             for stem in judged
         }
-        assert {stem: sorted(ids) for stem, ids in judged.items()} == declared
+        assert judged == declared
         assert {c.notebook for c in claims(paper).values() if not c.parts} <= judged.keys()
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_a_committed_notebook_prints_only_recorded_verdicts(path):
-    text, paper = printed(path), path.stem.split("_")[0]
-    assert not QUICK.search(text)
-    said = dict(PRINTED.findall(text))
-    assert said == {id: verdicts.record_text(f"{paper}.{id}") for id in said}
+    assert not QUICK.search(printed(path))
+    for id, record in printed_claims(path):
+        assert record == str(verdicts.of_record(id))
 
 
 def test_printed_claims_are_found(tmp_path):
     text = [
-        "C5.S3  its regret is smaller\n",
-        "     recorded verdict: holds  1.05\n",
+        "Holds: its regret is smaller\n",
+        "     at the paper's sizes: 1.05\n",
         "     quick run: ratio 1.1, n 5, not a verdict\n",
         "about C6.S3  holds\n",
-        "C21.a  another\n     recorded verdict: fails\n     quick run: 3, not a verdict; a remark\n",
+        "Not run: another\n     at the paper's sizes: no data\n     quick run: 3, not a verdict; a remark\n",
     ]
     path = tmp_path / "x.ipynb"
     path.write_text(json.dumps({"cells": [{"outputs": [{"text": text}]}, {}]}))
-    assert PRINTED.findall(printed(path)) == [("C5.S3", "holds  1.05"), ("C21.a", "fails")]
+    assert PRINTED.findall(printed(path)) == [
+        ("Holds: its regret is smaller\n     at the paper's sizes: 1.05", "its regret is smaller"),
+        ("Not run: another\n     at the paper's sizes: no data", "another"),
+    ]
     assert QUICK.search("C1  holds (quick)  1.2") and not QUICK.search("".join(text))
 
 

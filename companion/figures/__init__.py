@@ -3,6 +3,7 @@
 from .drawing import (
     COLUMN,
     DOUBLE,
+    Drawing,
     band_note,
     legend,
     line_style,
@@ -19,6 +20,7 @@ from .drawing import (
 __all__ = [
     "COLUMN",
     "DOUBLE",
+    "Drawing",
     "band_note",
     "legend",
     "line_style",

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
@@ -360,6 +360,22 @@ def _settle(fig: Figure) -> None:
             apart = isotonic_regression(ends[order] - steps).x + steps
             for i, y in zip(order, apart):
                 labels[i].set_position((4, y - ends[i]))
+
+
+class Drawing(NamedTuple):
+    """A figure with the texts and numbers that are saved with it; see ``save`` for the fields.
+
+    The functions that draw a notebook's figures return it, and ``Study.save`` writes it.
+    """
+
+    fig: Figure
+    caption: str
+    alt: str
+    trials: Any
+    numbers: Any = None
+    claims: Sequence = ()
+    checks: Sequence = ()
+    data_checksum: str | None = None
 
 
 def save(

@@ -14,6 +14,7 @@ from .declared import differences, notebook_path, profile_values
 from .plan import profile_results
 
 ADDED = {"injected-parameters", "papermill-error-cell-tag"}  # tags of cells that papermill adds
+FOLDED = {"jupyter": {"source_hidden": True}}  # metadata of a cell that JupyterLab shows folded
 METADATA = {
     "kernelspec": {
         "display_name": "Python 3 (ipykernel)",
@@ -33,7 +34,7 @@ def canonical(source, executed):
 
     Returns:
         A notebook with execution counts 1..n, kernelspec ``python3``, tags as its only cell
-        metadata, stable cell ids, and no injected cell, stderr, widget state or output without content.
+        metadata (a cell of more parameters is folded, too), stable cell ids, and no injected cell, stderr, widget state or output without content.
 
     Raises:
         ValueError: the code cells differ, or an output is an error.
@@ -50,7 +51,8 @@ def canonical(source, executed):
         new = {
             "cell_type": cell.cell_type,
             "id": cell.get("id", f"cell-{i}"),
-            "metadata": {"tags": tags} if tags else {},
+            "metadata": ({"tags": tags} if tags else {})
+            | (FOLDED if "more-parameters" in tags else {}),
             "source": cell.source,
         }
         if cell.cell_type == "code":

@@ -22,6 +22,9 @@ CUSTOM = "custom"
 FREE = ("profile", "device")
 KINDS = {kind.__name__: kind for kind in (bool, int, float, str, list, dict)}
 PLAIN = {*KINDS.values(), type(None)}  # types whose == returns a bool
+# Tags of the cells that set parameters. The folded cell of the second tag precedes the parameters cell, after
+# which papermill inserts its own: it must come later than all values that it replaces.
+TAGS = {"parameters", "more-parameters"}
 # First line of the cell that papermill inserts after the parameters cell.
 INJECTED = "# Parameters\n"
 
@@ -58,7 +61,7 @@ def read_committed(path: Path) -> str:
 
 
 def read_parameters(stem: str, text: Callable[[Path], str] = read_present) -> dict[str, Parameter]:
-    """Return the parameters in a notebook's parameters cell, by name; an empty dictionary if there is no notebook.
+    """Return the parameters in a notebook's parameters cells, by name; an empty dictionary if there is no notebook.
 
     Raises:
         ValueError: a value that is not a literal.
@@ -66,7 +69,7 @@ def read_parameters(stem: str, text: Callable[[Path], str] = read_present) -> di
     cells = json.loads(text(notebook_path(stem)) or '{"cells": []}')["cells"]
     found = {}
     for cell in cells:
-        if "parameters" in cell["metadata"].get("tags", []):
+        if TAGS & {*cell["metadata"].get("tags", [])}:
             for name, kind, value in _assignments("".join(cell["source"])):
                 try:
                     literal = ast.literal_eval(value)

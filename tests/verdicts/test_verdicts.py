@@ -142,7 +142,7 @@ def test_p_values_decide_verdicts(p, opposite, verdict):
 
 
 def test_lines_are_short_and_rounded():
-    line = str(verdicts.judge("toy.C2.a", 1.23456, (1.2, 1.3), 100, "paper"))
+    line = verdicts.judge("toy.C2.a", 1.23456, (1.2, 1.3), 100, "paper").line
     assert line == "C2.a  holds  1.23 [1.20, 1.30], n 100"
     line = verdicts.judge(
         "toy.C1",
@@ -151,8 +151,13 @@ def test_lines_are_short_and_rounded():
         reason="20 trials",
     ).line
     assert line == "C1  holds (quick)  mean difference 40.2 [38.1, 42.3], n 100  20 trials"
-    assert str(verdicts.judge("toy.C4", (21, 137), profile="paper")) == "C4  holds  21, 137"
-    assert str(verdicts.judge("toy.C7", 1.0, profile="paper")) == "C7  fails  1"
+    assert verdicts.judge("toy.C4", (21, 137), profile="paper").line == "C4  holds  21, 137"
+    assert verdicts.judge("toy.C7", 1.0, profile="paper").line == "C7  fails  1"
+
+
+def test_a_verdict_of_the_paper_profile_prints_the_sentence_and_its_number():
+    found = verdicts.judge("toy.C7", 1.0, profile="paper", reason="a remark")
+    assert str(found) == "Fails: a sentence\n     at the paper's sizes: 1; a remark"
 
 
 @pytest.fixture
@@ -173,21 +178,22 @@ def test_a_run_at_other_sizes_prints_the_recorded_verdict_and_a_number(recorded,
     of = lambda value: stats.Interval(value, value - 1.0, value + 1.0, 10, "mean, t")
     for said in (str, repr):
         assert said(verdicts.judge("toy.C1", of(-3.0), profile=profile, reason="it is short")) == (
-            "C1  a sentence\n"
-            "     recorded verdict: holds  mean 2.00 [1.90, 2.10], n 50  a remark\n"
+            "Holds: a sentence\n"
+            "     at the paper's sizes: mean 2.00 [1.90, 2.10], n 50; a remark\n"
             f"     {profile} run: mean -3.00 [-4.00, -2.00], n 10, not a verdict; it is short"
         )
     # The verdict of a quick run is only in its file.
     assert verdicts.judge("toy.C1", of(-3.0), profile=profile).verdict == "fails"
     verdicts.judge("toy.C2.a", of(9.0), profile=profile)
     assert str(verdicts.combine_parts("toy.C2", profile)) == (
-        "C2  a sentence\n"
-        "     recorded verdict: fails  C2.a holds, C2.b fails\n"
+        "Fails: a sentence\n"
+        "     at the paper's sizes: see its parts\n"
         f"     {profile} run: see its parts, not a verdict"
     )
     lines = str(verdicts.judge("toy.C7", 1.0, profile=profile)).splitlines()
-    assert lines[1:] == [
-        "     recorded verdict: none, because no run of the paper profile has judged it",
+    assert lines == [
+        "Not run: a sentence",
+        "     at the paper's sizes: no run has judged it",
         f"     {profile} run: 1, not a verdict",
     ]
     lines = str(verdicts.record_not_run("toy.C3", "no data", profile)).splitlines()
@@ -235,7 +241,7 @@ def test_parents_follow_their_parts():
     verdicts.judge("toy.C2.b", interval(3, 4), profile="paper")
     assert conclude() == "fails"
     assert verdicts.combine_parts("toy.C8", "paper").verdict == "fails"  # a parent of a parent
-    assert str(verdicts.combine_parts("toy.C2", "paper")) == "C2  fails  C2.a holds, C2.b fails"
+    assert verdicts.combine_parts("toy.C2", "paper").line == "C2  fails  C2.a holds, C2.b fails"
 
 
 def test_one_file_a_claim_and_profiles_apart(tmp_path):

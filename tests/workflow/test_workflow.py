@@ -407,6 +407,7 @@ def test_canonical_takes_the_outputs_and_leaves_the_machine_out(root):
     source = new_notebook(
         cells=[
             new_markdown_cell("# T", id="t"),
+            new_code_cell("0", id="m", metadata={"tags": ["more-parameters"]}),
             new_code_cell("1", id="a", metadata={"tags": ["parameters"], "collapsed": True}),
         ]
     )
