@@ -24,7 +24,7 @@ NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 FIGURES = NOTEBOOKS.parent / "figures"
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 PARAMETER = re.compile(r"[A-Za-z]\w*: [\w\[\], ]+ = [^=#]+  # [^=]+")
-JUDGES = re.compile(r"\b(judge|conclude|not_run)\(")
+JUDGES = re.compile(r"\b(judge\w*|conclude|not_run)\(")
 ABSOLUTE = re.compile(r"(?<![\w.:/\\])(?:/[A-Za-z][\w.-]*/|[A-Z]:\\)")
 NOISE = re.compile(r"\w*Warning\b|Traceback \(most recent")
 LIMIT = 1_500_000  # bytes
