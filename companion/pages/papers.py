@@ -15,14 +15,15 @@ from paperlib.core.text import format_number
 
 from .. import output
 from ..output import profile_dir
-from ..papers import heading, paper_module
+from ..papers import heading, paper_module, papers
 from ..verdicts import Finding, short_id, statements
 from ..workflow import plan as workflow
 from .markdown import anchor, chip, escape, render
 
-NUMBERS = re.compile(r"Figures? ([\d a-z,()-]+)")  # finds "1" in "Experiments, Figures 1a-b"
+NUMBERS = re.compile(r"Figures? ([\d a-z,()-]+)")  # finds "1a-b" in "Experiments, Figures 1a-b"
+PANELS = re.compile(r"(\d+)(?:([a-z])(?:-([a-z]))?)?")
 # Matches a call of ``save``; the group is the name of the figure.
-SAVE = re.compile(r'\.save\(\s*[^,()]+,\s*f?"([^"]+)"')
+SAVE = re.compile(r'\.save\(\s*(?:[^,()"]+,\s*)?f?"([^"]+)"')
 SIZES = {
     "quick": "The verdicts are the recorded ones, from the paper profile. The numbers of a quick run come from small sizes and are not verdicts.",
     "paper": "",
@@ -44,15 +45,14 @@ class Saved(NamedTuple):
         return self.about["figure"]
 
     @property
-    def label(self) -> str:
-        words = self.name.replace("_", " ")
-        # Only the first letter changes case, because T and t are different symbols.
-        return words[:1].upper() + words[1:]
+    def title(self) -> str:
+        """Title on the paper's page."""
+        page = paper_module(self.paper, "page") if self.paper in papers() else None
+        return page.FIGURES.get(self.name, self.name) if page else self.name
 
     @property
     def anchor(self) -> str:
-        """Anchor of its heading, as GitHub and the site generate it."""
-        return re.sub(r"[^\w -]", "", self.label.lower()).replace(" ", "-")
+        return self.name.lower().replace("_", "-")
 
     def shows(self, claims: list[dict]) -> list[dict]:
         """Return the claims that the figure shows.
@@ -61,15 +61,23 @@ class Saved(NamedTuple):
         claim are left out if the claim itself is included.
         """
         own = self.name.removeprefix("figure_")
-        digits = lambda source: re.findall(r"\d+", " ".join(NUMBERS.findall(source)))
         named = {claim["id"] for claim in self.about.get("claims") or []}
-        named |= {claim["id"] for claim in claims if own in digits(claim["source"])}
+        named |= {claim["id"] for claim in claims if own in figures_in(claim["source"])}
         covered = {part for claim in claims if claim["id"] in named for part in claim["parts"]}
         return [claim for claim in claims if claim["id"] in named - covered]
 
     def statements(self) -> list[str]:
         """Return the names of the statements whose checks the figure shows, in order."""
         return [*dict.fromkeys(check["statement"] for check in self.about.get("checks") or [])]
+
+
+def figures_in(source: str) -> set[str]:
+    """Return the figures and panels that the source of a claim names: {"1", "1a", "1b"} for "Figures 1a-b"."""
+    found = set()
+    for number, first, last in PANELS.findall(" ".join(NUMBERS.findall(source))):
+        letters = map(chr, range(ord(first), ord(last or first) + 1)) if first else ()
+        found |= {number, *(number + letter for letter in letters)}
+    return found
 
 
 class Notebook(NamedTuple):
@@ -98,13 +106,6 @@ def notebooks(paper: str | None = None) -> list[Notebook]:
         code = [cell["source"] for cell in workflow.code_cells(stem)]
         found.append(Notebook(stem, title or stem, code))
     return found
-
-
-def figures_by_notebook(paper: str, found: dict[str, Saved]) -> list[tuple[Notebook, list[Saved]]]:
-    """Return a paper's notebooks with the figures of each, in the order in which its code saves them."""
-    own = notebooks(paper)
-    places = sorted((*at, name) for name in found if (at := saving_cell(name, own)))
-    return [(n, [found[name] for at, _, name in places if at == i]) for i, n in enumerate(own)]
 
 
 def saving_cell(name: str, own: list[Notebook]) -> tuple[int, int] | None:
@@ -206,6 +207,9 @@ class Page:
         declared = paper_module(self.name, "claims")
         learners = [learner.rpartition(".") for learner in declared.LEARNERS]
         is_part = lambda id: any(id.startswith(f"{other}.") for other in self.claims)
+        words, own = paper_module(self.name, "page"), notebooks(self.name)
+        drawn_by = lambda figure: (at := saving_cell(figure.name, own)) and own[at[0]]
+        drawn = [(figure, drawn_by(figure)) for figure in self.in_order()]
         return render(
             "paper",
             page=self,
@@ -213,14 +217,22 @@ class Page:
             title=title,
             source=source,
             says=inspect.cleandoc(declared.SAYS),
+            algorithm=words.ALGORITHM.strip(),
             learners=[(f"`{name}`", code_link(module, name)[1]) for module, _, name in learners],
             about_profile=SIZES[self.profile],
             findings=findings(self.name, self.profile, self.claims),
-            notebooks=notebooks(self.name),
-            drawn=figures_by_notebook(self.name, self.figures),
+            notebooks=own,
+            main=[each for each in drawn if each[0].name in words.MAIN],
+            others=[each for each in drawn if each[0].name not in words.MAIN],
             whole=[id for id in self.claims if not is_part(id)],
             parts=[id for id in self.claims if is_part(id)],
         )
+
+    def in_order(self) -> list[Saved]:
+        """Return the figures in the order of ``page.FIGURES``, the others after them."""
+        titles = [*paper_module(self.name, "page").FIGURES]
+        place = lambda name: titles.index(name) if name in titles else len(titles)
+        return sorted(self.figures.values(), key=lambda figure: place(figure.name))
 
     def marks(self, figure: Saved) -> list[str]:
         """Return chips of the claims and links to the statements that a figure shows."""
@@ -242,7 +254,7 @@ class Page:
 
     def figures_that(self, shows: Callable[[Saved], bool]) -> list[tuple[str, str]]:
         """Return links to the figures for which ``shows`` is true."""
-        return [(f.label, f"#{f.anchor}") for f in self.figures.values() if shows(f)]
+        return [(f.title, f"#{f.anchor}") for f in self.in_order() if shows(f)]
 
     def named(self, claim: dict) -> list[dict]:
         """Return the statements that a claim's source names, for example Theorem 4.1 for "ours, after Theorem 4.1"."""
@@ -287,7 +299,7 @@ def home(found: dict) -> str:
 
 def speed(found: dict) -> str:
     """Return the page of run times: the figures of the benchmark, the learners left out with the reasons, and the times on a GPU."""
-    measured, papers = saved("bench", found["profile"]), []
+    measured, parts = saved("bench", found["profile"]), []
     stems = {n.stem: f"[{n.title}](../notebooks/{n.stem}.ipynb)" for n in notebooks()}
     link = lambda why: re.sub(r"\w+", lambda word: stems.get(word[0], escape(word[0])), why)
     for name in found["papers"]:
@@ -295,11 +307,11 @@ def speed(found: dict) -> str:
         for learner, why in getattr(cases, "UNMEASURED", {}).items():
             left_out.setdefault(link(why), []).append(learner)
         figures = [f for stem, f in measured.items() if stem.split("_")[0] == name]
-        papers.append(
+        parts.append(
             {"name": name, "figures": figures, "left_out": left_out, "cases": len(cases.CASES)}
         )
     gpu = json.loads((output.project_dir() / "bench" / "cpu_and_cuda.json").read_text())
-    return render("speed", papers=papers, gpu=gpu, rule=linalg)
+    return render("speed", papers=parts, gpu=gpu, rule=linalg)
 
 
 def all_claims(found: dict) -> str:

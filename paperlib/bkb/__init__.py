@@ -1,4 +1,4 @@
-"""Gaussian-process bandits with adaptive sketching.
+"""BKB: Gaussian-process bandits with adaptive sketching.
 
 Source: Calandriello, Carratino, Lazaric, Valko & Rosasco, "Gaussian Process Optimization with Adaptive Sketching:
 Scalable and No Regret" (2019).

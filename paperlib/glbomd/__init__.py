@@ -1,4 +1,4 @@
-"""Generalized linear bandits with a one-pass update.
+"""GLB-OMD: generalized linear bandits with a one-pass update.
 
 Source: Zhang, Xu, Zhao & Sugiyama, "Generalized Linear Bandits: Almost Optimal Regret with One-Pass
 Update" (2025).

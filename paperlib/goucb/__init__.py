@@ -1,4 +1,4 @@
-"""GO-UCB: global optimization with a parametric model and optimism over its weights, with Bayesian-optimization baselines.
+"""GO-UCB: global optimization with a parametric model.
 
 Source: Liu & Wang, "Global Optimization with Parametric Function Approximation" (ICML 2023).
 """

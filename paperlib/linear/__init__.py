@@ -1,4 +1,4 @@
-"""Linear bandits with self-normalized confidence ellipsoids.
+"""OFUL: linear bandits with confidence ellipsoids.
 
 Source: Abbasi-Yadkori, Pal & Szepesvari, "Improved Algorithms for Linear Stochastic Bandits" (2011).
 """

@@ -1,4 +1,4 @@
-"""Non-stationary bandit convex optimization: adapt to drift whose amount is unknown.
+"""MASTER: bandit convex optimization under unknown drift.
 
 Source: Wang, "On Adaptivity in Non-stationary Stochastic Optimization With Bandit Feedback" (2025).
 """

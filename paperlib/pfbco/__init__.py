@@ -1,4 +1,4 @@
-"""Projection-free bandit convex optimization.
+"""PF: projection-free bandit convex optimization.
 
 Source: Chen, Zhang & Karbasi, "Projection-Free Bandit Convex Optimization" (2019).
 """

@@ -18,7 +18,7 @@ from browser import chromium, view
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from companion.pages import ledger, markdown, papers, site
-from companion.pages.papers import figures_by_notebook, saved
+from companion.pages.papers import notebooks, saved, saving_cell
 from companion.papers import paper_module
 from companion.papers import papers as names
 from companion.verdicts import Finding, short_id
@@ -119,7 +119,9 @@ def test_a_page_links_in_both_directions(found, paper):
     page = papers.Page(paper, found["papers"][paper], "paper")
     text = page.text()
     row = lambda id: next(x for x in text.split("\n") if f'<a id="{id}"></a>' in x)
-    below = lambda figure: re.split(r"\n##+ ", text.split(f"### {figure.label}\n")[1])[0]
+    below = lambda figure: re.split(
+        r'\n## |\n<a id="[\w-]+"></a>\n', text.split(f'<a id="{figure.anchor}"></a>\n')[1]
+    )[0]
     for id, claim in page.claims.items():
         assert text.count(f'<a id="{papers.anchor(id)}"></a>') == 1
         for stem, shown in page.shown.items():
@@ -214,19 +216,28 @@ def test_a_finding_waits_for_the_run_of_its_claims(monkeypatch):
 
 
 @pytest.mark.parametrize("paper", names())
-def test_every_figure_is_below_the_notebook_that_saves_it(paper):
-    """No figure is missing from its paper's page."""
-    there = saved(paper, "paper")
-    shown = [f.name for _, mine in figures_by_notebook(paper, there) for f in mine]
-    assert there and sorted(shown) == sorted(there)
+def test_every_figure_has_a_title_and_a_notebook_that_saves_it(paper):
+    there, words, own = saved(paper, "paper"), paper_module(paper, "page"), notebooks(paper)
+    assert there.keys() == words.FIGURES.keys() and {*words.MAIN} <= there.keys()
+    assert len({*words.FIGURES.values()}) == len(there)
+    assert all(saving_cell(name, own) for name in there)
+
+
+@pytest.mark.parametrize("paper", names())
+def test_the_first_screen_of_a_page_has_the_algorithm_and_leads_to_its_code(found, paper):
+    page = papers.Page(paper, found["papers"][paper], "paper").text()
+    first = page.split("## What we found")[0]
+    assert len(first.split()) < 450
+    assert "**Problem.**" in first and "**Algorithm**" in first and "\n\n$$" in first
+    assert "1. " in first and "(../../paperlib/" in first and "_0_step_by_step.ipynb)" in first
+    # GitHub removes a backslash before punctuation, also within formulas.
+    assert not re.search(r"\\[{},;!%]", first)
 
 
 def test_figures_named_by_an_f_string_are_placed_where_they_are_saved():
-    """goucb_2 saves figures 2a to 2d in a loop, before the figures that follow."""
-    two = next(
-        mine for n, mine in figures_by_notebook("goucb", saved("goucb", "paper")) if "_2_" in n.stem
-    )
-    assert [f.name for f in two][:5] == [*(f"figure_2{x}" for x in "abcd"), "starts"]
+    """goucb_2 saves figures 2a to 2d in a loop."""
+    own = notebooks("goucb")
+    assert {own[saving_cell(f"figure_2{x}", own)[0]].stem for x in "abcd"} == {"goucb_2_synthetic"}
 
 
 @pytest.mark.parametrize("paper", names())

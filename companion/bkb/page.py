@@ -1,0 +1,34 @@
+"""Problem and algorithm as the paper's page shows them, and the titles of its figures."""
+
+ALGORITHM = r"""
+**Problem.** In each round $t = 1, \dots, T$ you pull one of $A$ arms, a point $x_t$, and observe $y_t = f(x_t) + \eta_t$. The function $f$ is unknown but smooth: its norm in the function space of a kernel $k$ is at most $F$. The regret sums the expected rewards that you lose:
+
+$$R_T = \sum_{t=1}^T \Big[\max_{x} f(x) - f(x_t)\Big].$$
+
+**Algorithm** (BKB, Figure 1 of the paper). The dictionary $S_t$ is a subset of the pulls so far. In each round:
+
+1. Represent every arm by its coordinates in the span of the dictionary: $z_t(x) = (K_{S_t}^{1/2})^+ k_{S_t}(x)$ (Section 3.1).
+2. Compute the posterior in these coordinates, with one row $z_t(x_s)^\top$ of $Z_t$ per pull and $V_t = Z_t^\top Z_t + \lambda I$: the mean $\tilde\mu_t(x) = z_t(x)^\top V_t^{-1} Z_t^\top y_t$ and the variance $\tilde\sigma_t^2(x) = \frac1\lambda\big(k(x, x) - z_t(x)^\top Z_t^\top Z_t V_t^{-1} z_t(x)\big)$.
+3. Pull the arm with the largest upper confidence bound: $x_{t+1} = \arg\max_x \tilde\mu_t(x) + \tilde\beta_t \tilde\sigma_t(x)$ (4).
+4. Resample the dictionary: keep each pull $x_i$ with probability $\min(1, \bar q \tilde\sigma_t^2(x_i))$.
+"""
+
+MAIN = (
+    "figure_2",
+    "regret_parity",
+    "cost_per_round",
+)  # figures that the page shows first; the others are folded
+FIGURES = {  # name of the file -> title, in the order of the page
+    "figure_2": "Figure 2: the posterior far from the data",
+    "regret_parity": "Regret compared with exact GP-UCB",
+    "cost_per_round": "Run time per round",
+    "starvation": "Variance starvation over time",
+    "warm_start": "Regret after a start on half of the arms",
+    "real_arms": "Regret on real data sets",
+    "linear_regret": "Regret in linear bandits",
+    "dictionary_size": "Size of the dictionary",
+    "variance_ratio": "Accuracy of the approximate variance",
+    "scaling": "Run time by rounds, arms and batch size",
+    "confidence": "Confidence radii and their accuracy",
+    "bounds": "Bounds of Theorem 4.1",
+}

@@ -1,0 +1,35 @@
+"""Problem and algorithm as the paper's page shows them, and the titles of its figures."""
+
+ALGORITHM = r"""
+**Problem.** In each round $t = 1, \dots, T$ you see a set of arms $\mathcal X_t \subset \mathbb R^d$ with norms of at most 1, and pull one arm $X_t$. The mean of the reward $r_t$ is $\mu(X_t^\top\theta_*)$ with a known, increasing link function $\mu$. The parameter $\theta_*$ is unknown, with a norm of at most $S$. The regret sums the expected rewards that you lose:
+
+$$\mathrm{Reg}_T = \sum_{t=1}^T \Big[\max_{x\in\mathcal X_t}\mu(x^\top\theta_*) - \mu(X_t^\top\theta_*)\Big].$$
+
+**Algorithm** (Algorithm 1 of the paper). Start with a parameter $\theta_1$ of norm at most $S$ and $H_1 = \lambda I$. In each round:
+
+1. Build the ellipse $\mathcal C_t = \lbrace\theta : \lVert\theta-\theta_t\rVert_{H_t} \le \beta_t\rbrace$, with the radius $\beta_t$ of Theorem 1 (5).
+2. Pull the arm with the largest score under the most favorable parameter: $X_t = \arg\max_{x\in\mathcal X_t} \lbrace x^\top\theta_t + \beta_t\lVert x\rVert_{H_t^{-1}}\rbrace$ (6).
+3. Take one step of online mirror descent, with the second-order approximation $\tilde\ell_t$ of the negative log-likelihood of this round's reward: $\theta_{t+1} = \arg\min_{\lVert\theta\rVert\le S} \tilde\ell_t(\theta) + \frac{1}{2\eta}\lVert\theta-\theta_t\rVert_{H_t}^2$ (3).
+4. Update the matrix with the slope of the link at the new estimate: $H_{t+1} = H_t + \mu'(X_t^\top\theta_{t+1}) X_tX_t^\top$ (4).
+"""
+
+MAIN = (
+    "figure_1",
+    "figure_2",
+    "figure_3",
+    "figure_4",
+)  # figures that the page shows first; the others are folded
+FIGURES = {  # name of the file -> title, in the order of the page
+    "figure_1": "Figure 1: logistic bandits",
+    "figure_2": "Figure 2: Poisson bandits",
+    "figure_3": "Figure 3: larger norms of the parameter",
+    "figure_4": "Figure 4: Covertype data",
+    "covertype_sweep": "Covertype: regret by the size of the confidence sets",
+    "fixed_arms": "Regret with arms that never change",
+    "fixed_scales": "Regret by the size of the radius, with arms that never change",
+    "ridges": "Regret by the ridge parameter",
+    "time_per_round": "Run time per round",
+    "coverage": "Coverage of the confidence sets (Theorem 1)",
+    "regret_bound": "Bounds of Theorem 2",
+    "lemma_slack": "Slack of the lemmas",
+}

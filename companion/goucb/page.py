@@ -1,0 +1,46 @@
+"""Problem and algorithm as the paper's page shows them, and the titles of its figures."""
+
+ALGORITHM = r"""
+**Problem.** You want the maximum of an unknown function $f$ on a box $\mathcal X$, and each evaluation is expensive and noisy: $y_t = f(x_t) + \eta_t$ (1). The paper assumes that $f = f_{w_*}$ belongs to a known family of functions with parameter $w_*$ in a box $\mathcal W$, for example small neural networks. The regret sums the losses of all evaluations:
+
+$$R_T = \sum_{t=1}^T \Big[\max_{x\in\mathcal X} f(x) - f(x_t)\Big].$$
+
+**Algorithm** (GO-UCB, Algorithm 1 of the paper). Here $f_x(w)$ is the family's value at $x$ as a function of its parameter, and $g_i = \nabla f_{x_i}(\hat w_i)$.
+
+1. Phase I: evaluate $n$ uniform points, and fit $\hat w_0$ to them by least squares (2).
+2. Phase II, in each round: update $\Sigma_t = \lambda I + \sum_{i<t} g_i g_i^\top$ (3).
+3. Update the estimate $\hat w_t = \Sigma_t^{-1}\Big[\sum_{i<t} g_i\big(g_i^\top\hat w_i + y_i - f_{x_i}(\hat w_i)\big) + \lambda\hat w_0\Big]$ (5).
+4. Evaluate the best point under the most favorable parameter of the ellipsoid $\mathrm{Ball}_t = \lbrace w : \lVert w-\hat w_t\rVert_{\Sigma_t}^2 \le \beta_t\rbrace$ (6): $x_t = \arg\max_{x\in\mathcal X} \max_{w\in\mathrm{Ball}_t} f_x(w)$.
+"""
+
+MAIN = (
+    "figure_1",
+    "figure_2a",
+    "figure_2b",
+    "figure_2c",
+    "figure_2d",
+    "figure_3",
+    "figure_4",
+    "figure_5",
+)  # figures that the page shows first; the others are folded
+FIGURES = {  # name of the file -> title, in the order of the page
+    "figure_1": "Figure 1: the risk near the true parameter",
+    "figure_2a": "Figure 2a: test function f1",
+    "figure_2b": "Figure 2b: test function f2",
+    "figure_2c": "Figure 2c: test function f3",
+    "figure_2d": "Addition to Figure 2: a random network",
+    "figure_3": "Figure 3: tuning on the breast-cancer data",
+    "figure_4": "Figure 4: tuning on the Australian credit data",
+    "figure_5": "Figure 5: tuning on the diabetes data",
+    "starts": "Regret by the start of the gradient ascent",
+    "kappa": "Regret by the exploration parameter kappa",
+    "field": "Comparison with methods in current use",
+    "dimension": "Regret by the dimension",
+    "tuning_ranks": "Tuning: average ranks of the methods",
+    "tuning_field": "Tuning: methods in current use",
+    "growth": "Growth of the regret with T",
+    "coverage": "Coverage of the confidence balls",
+    "statements": "Lemmas along runs",
+    "vacuity": "Bounds compared with trivial bounds",
+    "cost": "Run time per round",
+}

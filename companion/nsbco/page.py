@@ -1,0 +1,44 @@
+"""Problem and algorithm as the paper's page shows them, and the titles of its figures."""
+
+ALGORITHM = r"""
+**Problem.** In each round $t = 1, \dots, T$ you choose a point $x_t$ of a convex set $\mathcal X$, and observe one noisy value $y_t = f_t(x_t) + \varepsilon_t$ of a strongly concave function. The functions may change over time, by an unknown variation $V_T = \sum_{t=1}^{T-1} \max_{x\in\mathcal X} |f_{t+1}(x) - f_t(x)|$ (2). The dynamic regret compares you with the best point of every round (1):
+
+$$\mathrm{Regret}_T = \sum_{t=1}^T \Big[\max_{x\in\mathcal X} f_t(x) - f_t(x_t)\Big].$$
+
+**Algorithm** (Algorithms 1 and 2 of the paper; here called MASTER). Time is divided into blocks of $2^n$ rounds. In each block:
+
+1. Schedule copies of the base algorithm at random: a window of $2^m$ rounds is used with probability $2^{-(n-m)/2}$ (Algorithm 1, line 4). In each round the copy of the shortest active window plays.
+2. A copy ascends by batches: it queries $x_t = z_s \pm \delta_s e_j$ in each direction, estimates the gradient by differences $\hat g_s$, and moves to $z_{s+1} = P(z_s + \hat g_s / L)$, where $P$ projects onto the points at a distance of at least $c_0$ from the boundary (Algorithm 2, lines 5 to 17).
+3. Each copy has an optimistic estimate of the best value, $\bar r_t = r_t / t + 2 \kappa_0 / \sqrt t$, from its mean reward and a bonus (Algorithm 2, lines 9 and 12).
+4. Test 1 fails if the mean reward of a finished window is too far above the smallest optimistic estimate of the block. Test 2 fails if the rewards of the block are on average too far below the optimistic estimates.
+5. If a test fails, restart everything with a block of order 0 (Algorithm 1, line 9). Otherwise the next block is twice as long.
+"""
+
+MAIN = (
+    "one_run",
+    "regret_against_T",
+    "regret_against_V",
+)  # figures that the page shows first; the others are folded
+FIGURES = {  # name of the file -> title, in the order of the page
+    "one_run": "One run of MASTER",
+    "regret_against_T": "Regret by the horizon T",
+    "regret_against_V": "Regret by the variation V_T",
+    "schedule": "The random schedule",
+    "constants": "Constants of the theory",
+    "calibration": "Calibration of the tests",
+    "stationary": "Regret if nothing changes",
+    "detection": "Detection of changes",
+    "found_and_one_scale": "Detected changes, and one scale for all constants",
+    "gallery": "All learners on all paths",
+    "frontier": "Regret with and without changes",
+    "misspecification": "Restarts tuned with a wrong variation",
+    "dyadic_trap": "Changes at quarters of the horizon",
+    "what_it_cannot_do": "The base algorithm alone, and the constants of Remark 3.2",
+    "dimension": "Regret by the dimension",
+    "reduction": "From stationary to dynamic regret (Lemma 4.1)",
+    "google": "Pricing along Google's share price",
+    "stocks": "Pricing along 470 share prices",
+    "bonus": "Size of the optimistic bonus",
+    "coverage": "The two properties of the base algorithm",
+    "statements": "Lemmas along runs",
+}
