@@ -49,7 +49,10 @@ napoleon_numpy_docstring, napoleon_use_ivar = False, True
 
 html_theme, html_title = "pydata_sphinx_theme", "paperlib"
 html_static_path, html_extra_path = ["_static"], ["_extra"]
-html_css_files, html_js_files = ["site.css"], [("claims.js", {"defer": "defer"})]
+html_css_files, html_js_files = (
+    ["site.css"],
+    [(name, {"defer": "defer"}) for name in ("claims.js", "details.js")],
+)
 html_context = {
     "default_mode": "auto"
 }  # light or dark as the system is; without it each first visit logs an error

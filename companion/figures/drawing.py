@@ -7,6 +7,7 @@ again from the same numbers, the files are equal byte for byte.
 
 import io
 import json
+import os
 import platform
 import re
 import sys
@@ -475,6 +476,38 @@ def show(fig: Figure, alt: str) -> None:
         _settle(fig)
         fig.savefig(png, format="png", dpi=DPI)
     _display(fig, png.getvalue(), alt)
+
+
+def explore(draw: Callable[..., Figure], alt: str, **ranges: tuple) -> None:
+    """Show a figure with a slider for each of its values in JupyterLab, and elsewhere as a picture at the first values.
+
+    Args:
+        draw: returns the figure for given values.
+        alt: see ``save``.
+        ranges: name of a value -> (its first value, lowest value, highest value). Whole numbers give whole numbers.
+
+    Examples:
+        >>> from companion import figures
+        >>> def draw(width):
+        ...     fig, axes = figures.panels()
+        ...     axes[0, 0].plot([0, 1], [0, 1], linewidth=width)
+        ...     return fig
+        >>> figures.explore(draw, "A line from the lower left to the upper right.", width=(2, 1, 5))
+    """
+    # The server of JupyterLab sets this variable for its kernels; papermill and nbval have nobody who moves a slider.
+    if "JPY_SESSION_NAME" not in os.environ:
+        show(draw(**{name: first for name, (first, _, _) in ranges.items()}), alt)
+        return
+    import ipywidgets
+
+    def slider(first: float, low: float, high: float) -> ipywidgets.Widget:
+        whole = isinstance(first, int)
+        kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
+        step = 1 if whole else (high - low) / 100
+        return kind(first, min=low, max=high, step=step, continuous_update=False)
+
+    sliders = {name: slider(*each) for name, each in ranges.items()}
+    ipywidgets.interact(lambda **values: show(draw(**values), alt), **sliders)
 
 
 def _display(fig: Figure, png: bytes, alt: str) -> None:

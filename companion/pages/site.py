@@ -19,7 +19,7 @@ import nbformat
 
 from ..output import FOLDERS, profile_dir, project_dir, write_text
 from ..workflow import plan as workflow
-from . import ledger, papers, readme
+from . import ledger, papers, readme, reference
 from .markdown import spoken
 
 NOTE = "<!-- written by python -m companion.pages.site -->"
@@ -48,7 +48,11 @@ def generated(profile: str) -> dict[str, str]:
         "guides/choosing.md": readme.choosing_page(found),
         "guides/speed.md": papers.speed(found),
     }
-    return {name: f"{NOTE}\n\n{text}\n" for name, text in pages.items()}
+    reference_pages = (project_dir() / "docs" / "reference").glob("*.md")
+    return {name: f"{NOTE}\n\n{text}\n" for name, text in pages.items()} | {
+        f"reference/{path.name}": reference.with_tables(path.read_text())
+        for path in reference_pages
+    }
 
 
 def notebooks(profile: str, there: Path) -> dict[str, str]:

@@ -17,7 +17,7 @@ from axe_core_python.selenium import Axe
 from browser import chromium, view
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from companion.pages import ledger, markdown, papers, site
+from companion.pages import ledger, markdown, papers, reference, site
 from companion.pages.papers import notebooks, saved, saving_cell
 from companion.papers import paper_module
 from companion.papers import papers as names
@@ -140,6 +140,18 @@ def test_a_page_links_in_both_directions(found, paper):
         assert "[code](../../companion/" in row_of and (
             not erratum["cell"] or "#cell-id=" in row_of
         )
+
+
+def test_reference_pages_name_every_public_class_and_function():
+    page = "# T\n\n```{eval-rst}\n.. automodule:: paperlib.linear\n   :exclude-members: UniformArm\n```\n"
+    text = reference.with_tables(page)
+    assert reference.with_tables(text) == text and text.endswith(page.removeprefix("# T\n\n"))
+    assert "| [`OFUL`](../../paperlib/linear/learners.py#OFUL) | " in text
+    assert text.count("| [`") == 4 and "UniformArm`]" not in text
+    for path in (ROOT / "docs/reference").glob("*.md"):
+        text = path.read_text()
+        assert text.count("<!-- names of") == text.count(".. automodule::")
+        assert "names of" not in text or "| [`" in text
 
 
 def test_all_claims_of_all_papers_are_in_one_table(found):
@@ -465,9 +477,21 @@ def test_a_browser_reports_no_error(built, browser, page, width, dark):
         "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
     )
     assert faults == [] and wide <= shown
+    # axe sees no contents of a folded part
+    browser.execute_script("for (const part of document.querySelectorAll('details')) part.open = true")
     browser.execute_script(STILL)  # colors in a transition have an undefined contrast
     found = Axe().run(browser, options={"runOnly": ["wcag2a", "wcag2aa"]})["violations"]
     assert [f"{x['id']}: {x['nodes'][0]['html'][:200]}" for x in found] == []
+
+
+@pytest.mark.slow
+def test_a_link_opens_the_folded_part_of_a_page(built, browser):
+    view(browser, 1440, False)
+    shown = "return document.getElementById(arguments[0]).closest('details').open"
+    browser.get(f"file://{built}/docs/papers/bkb.html#c4.p1")
+    assert browser.execute_script(shown, "c4.p1") and not browser.execute_script(shown, "e1")
+    browser.get(f"file://{built}/docs/papers/bkb.html#e1")  # a change within the page
+    assert browser.execute_script(shown, "e1")
 
 
 @pytest.mark.slow
