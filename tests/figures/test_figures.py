@@ -5,6 +5,7 @@ import json
 import sys
 from pathlib import Path
 
+import ipywidgets
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
@@ -326,3 +327,36 @@ def test_a_papers_figures_show_learners_whose_styles_it_declares(paper):
     for path in sorted((CODE / "figures" / paper).glob("*.json")):
         shown = names_in(json.loads(path.read_text()).get("numbers", {}))
         assert not shown & figures.registered_styles().keys() - own, path.name
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Collect what is shown instead of showing it."""
+    found = []
+    monkeypatch.setattr(figures, "show", lambda fig, alt: found.append((fig, alt)))
+    return found
+
+
+def test_without_jupyterlab_explore_shows_the_first_values(monkeypatch, shown):
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    figures.explore(
+        lambda width, count: (width, count), "Alt.", width=(2.0, 1.0, 5.0), count=(3, 1, 9)
+    )
+    assert shown == [((2.0, 3), "Alt.")]
+
+
+def test_in_jupyterlab_explore_has_a_slider_per_value(monkeypatch, shown):
+    monkeypatch.setenv("JPY_SESSION_NAME", "a.ipynb")
+    made = {}
+    monkeypatch.setattr(
+        ipywidgets, "interact", lambda call, **sliders: made.update(sliders, call=call)
+    )
+    figures.explore(
+        lambda width, count: (width, count), "Alt.", width=(2.0, 1.0, 5.0), count=(3, 1, 9)
+    )
+    width, count = made["width"], made["count"]
+    assert isinstance(width, ipywidgets.FloatSlider) and isinstance(count, ipywidgets.IntSlider)
+    assert (width.value, width.min, width.max) == (2.0, 1.0, 5.0)
+    assert (count.value, count.min, count.max) == (3, 1, 9) and not count.continuous_update
+    made["call"](width=4.0, count=5)
+    assert shown == [((4.0, 5), "Alt.")]

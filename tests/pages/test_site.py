@@ -478,7 +478,9 @@ def test_a_browser_reports_no_error(built, browser, page, width, dark):
     )
     assert faults == [] and wide <= shown
     # axe sees no contents of a folded part
-    browser.execute_script("for (const part of document.querySelectorAll('details')) part.open = true")
+    browser.execute_script(
+        "for (const part of document.querySelectorAll('details')) part.open = true"
+    )
     browser.execute_script(STILL)  # colors in a transition have an undefined contrast
     found = Axe().run(browser, options={"runOnly": ["wcag2a", "wcag2aa"]})["violations"]
     assert [f"{x['id']}: {x['nodes'][0]['html'][:200]}" for x in found] == []
