@@ -8,6 +8,8 @@ import json
 import re
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from paperlib.core.text import format_number
 
 from .output import profile_dir
@@ -15,12 +17,19 @@ from .papers import paper_module
 from .verdicts import Verdict, list_verdicts, of_record, short_id
 
 NOTHING = "–"
-CLAIM = re.compile(r"([A-Z][\w.]*)(?::([a-z%]+))?")  # "C11.slsqp", "C3:%"
+CLAIM = re.compile(r"([A-Z][\w.]*)(?:/(\d+))?(?::([a-z%]+))?")  # "C11.slsqp", "C14/0", "C3:%"
 OVER = " ÷ "  # separates the paths of a ratio
 # Unit of a printed number -> (factor, text after the number).
-UNITS = {"%": (100, " %"), "ms": (1000, ""), "us": (1e6, ""), "min": (1 / 60, ""), "h": (1 / 3600, "")}
+UNITS = {
+    "%": (100, " %"),
+    "ms": (1000, ""),
+    "us": (1e6, ""),
+    "min": (1 / 60, ""),
+    "h": (1 / 3600, ""),
+}
 # The lists that a curve may store; "final" is the last element of the first one that a curve has.
 CURVES = ("mean", "value", "milliseconds", "estimate")
+AXES = ("rounds", "setting", "T")  # the lists of positions that a curve may store
 
 
 class Reported(NamedTuple):
@@ -28,10 +37,13 @@ class Reported(NamedTuple):
 
     In ``here``, braces contain the place of a number, and all other text is shown as it is:
 
-    - "{C11.slsqp}" is the statistic of a claim, "{C11:verdict}" its verdict;
-    - "{figure_1:regret S=3/OFUGLB/final}" is a path in the numbers of a figure's JSON file. An integer selects an element of
-      a list, and "final" the last value of a curve. If the numbers have no such key, the path begins in the file itself, for
-      example "{figure_1:parameters/horizon}". A figure in another folder is "{bench/glbomd:...}";
+    - "{C11.slsqp}" is the statistic of a claim and "{C14/0}" the first of several numbers. "{C11:verdict}" is its verdict,
+      "{C11:reason}" its remark;
+    - "{figure_1:regret S=3/OFUGLB/final}" is a path in the numbers of a figure's JSON file. The last step may be "final", the
+      last value of a curve, "at 0.1", its value at this position of the horizontal axis, or "count", the length of a list.
+      An integer selects an element of a list, and the name of a statement the first of its checks. If the numbers have no
+      such key, the path begins in the file itself, for example "{figure_1:parameters/horizon}" or
+      "{coverage:checks/Theorem 1/ratio}". A figure in another folder is "{tour/controls:...}";
     - "{figure_1:regret S=3/GLOC/final ÷ regret S=3/GLB-OMD/final}" is a ratio of two paths;
     - a unit at the end multiplies a number: "{C3:%}" and "{figure_1:share:%}" show percent, "ms" shows seconds as milliseconds.
 
@@ -123,20 +135,22 @@ class Numbers:
             return NOTHING
         return in_unit(values[0] / values[1] if len(values) == 2 else values[0], unit)
 
-    def statistic(self, id: str, unit: str | None) -> str:
-        """Return the statistic of a claim, or its verdict if the unit is "verdict"."""
+    def statistic(self, id: str, index: str | None, unit: str | None) -> str:
+        """Return the statistic of a claim, one of its elements, or its verdict or remark if the unit names it."""
         if id not in self.claims:
             raise LookupError(f"but {self.paper} declares no claim {id}")
         verdict: Verdict = self.claims[id]
-        if unit == "verdict":
-            return verdict.verdict
+        if unit in ("verdict", "reason"):
+            return getattr(verdict, unit) or NOTHING
         if verdict.verdict == "not run":
             return NOTHING
         if verdict.statistic is None:
             raise LookupError(f"but claim {id} has no statistic, because its parts decide it")
-        if isinstance(verdict.statistic, list):
-            return ", ".join(in_unit(value, unit) for value in verdict.statistic)
-        return in_unit(verdict.statistic, unit)
+        values = np.atleast_1d(verdict.statistic).tolist()
+        if index is not None and int(index) >= len(values):
+            raise LookupError(f"but claim {id} has {len(values)} of them")
+        chosen = values if index is None else [values[int(index)]]
+        return ", ".join(in_unit(value, unit) for value in chosen)
 
     def folder(self, figure: str) -> str:
         """Return a figure's path in the folder of figures, without its suffix."""
@@ -177,24 +191,45 @@ def follow(about: dict, path: str) -> float | str:
 
 def step(value: Any, keys: list[str], path: str) -> tuple[Any, list[str]]:
     """Return the value one level deeper, and the keys that remain; a key of the file may itself contain slashes."""
-    if isinstance(value, list) and re.fullmatch(r"-?\d+", keys[0]):
-        if not -len(value) <= int(keys[0]) < len(value):
-            raise LookupError(f"but {path!r} selects element {keys[0]} of {len(value)}")
-        return value[int(keys[0])], keys[1:]
     if isinstance(value, dict):
         for n in range(len(keys), 0, -1):
             if (key := "/".join(keys[:n])) in value:
                 return value[key], keys[n:]
-        curves = [key for key in CURVES if isinstance(value.get(key), list)]
-        if keys == ["final"] and curves:
-            return value[curves[0]][-1], []
-    if isinstance(value, list) and keys == ["final"] and value:
-        return value[-1], []
+        if len(keys) == 1 and (found := of_curve(value, keys[0])) is not None:
+            return found, []
+    elif isinstance(value, list) and value:
+        if keys[0] == "count":
+            return len(value), keys[1:]
+        if re.fullmatch(r"-?\d+|final", keys[0]):
+            index = -1 if keys[0] == "final" else int(keys[0])
+            if not -len(value) <= index < len(value):
+                raise LookupError(f"but {path!r} selects element {index} of {len(value)}")
+            return value[index], keys[1:]
+        if found := [entry for entry in value if stated(entry) == keys[0]]:
+            return found[0], keys[1:]
     raise LookupError(f"but {path!r} has no {keys[0]!r}, there is {inside(value)}")
+
+
+def of_curve(curve: dict, key: str) -> float | None:
+    """Return the last value of a curve for "final", or its value at a position for "at 0.1"; None if it has none."""
+    values = next((curve[name] for name in CURVES if isinstance(curve.get(name), list)), [])
+    if key == "final" and values:
+        return values[-1]
+    axis = next((curve[name] for name in AXES if isinstance(curve.get(name), list)), [])
+    position = re.fullmatch(r"at (-?[\d.e+]+)", key)
+    pairs = zip(axis, values) if position else ()
+    return next((value for x, value in pairs if x == float(position[1])), None)
+
+
+def stated(entry: Any) -> str | None:
+    """Return the name of the statement that an entry of the list "checks" checks; None for other entries."""
+    return entry.get("statement") if isinstance(entry, dict) else None
 
 
 def inside(value: Any) -> str:
     """Return what a value of a JSON file contains, for an error message."""
     if isinstance(value, dict):
         return ", ".join(map(repr, value)) or "nothing"
+    if isinstance(value, list) and any(map(stated, value)):
+        return ", ".join(repr(stated(entry)) for entry in value)
     return f"a list of {len(value)}" if isinstance(value, list) else repr(value)
