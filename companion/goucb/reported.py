@@ -125,7 +125,7 @@ REPORTED = (
         "Breast-cancer, multi-layer perceptron: evaluation up to which TuRBO performs like the GP methods, and better from then on",
         "23",
         "Section 6.2, Figure 3b",
-        "TuRBO's regret minus their mean: {C10.before:%} of a uniform point's regret up to evaluation 23, {C10.after} in accuracy from 24 on",
+        "TuRBO's regret minus their mean: {C10.before:%} of a uniform point's regret up to evaluation 23; {C10.after} in accuracy, summed over the evaluations from 24 on",
     ),
     Reported(
         "figure_3",

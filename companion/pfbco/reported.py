@@ -100,7 +100,7 @@ REPORTED = (
         Reported(
             "time_per_round",
             f"{name}: run time of FKM divided by PF's",
-            f"{value}{', and 61 again in the text on matrices' if panel == 'c' else ''}",
+            value,
             "Section 4, Figure 1d",
             f"{{C4.{panel}}} with specialized projections, {{C4.solver.{panel}}} with generic solvers",
         )
