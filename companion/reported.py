@@ -14,7 +14,7 @@ from paperlib.core.text import format_number
 
 from .output import profile_dir
 from .papers import paper_module
-from .verdicts import Verdict, list_verdicts, of_record, short_id
+from .verdicts import Verdict, list_recorded, list_verdicts, short_id
 
 NOTHING = "–"
 CLAIM = re.compile(r"([A-Z][\w.]*)(?:/(\d+))?(?::([a-z%]+))?")  # "C11.slsqp", "C14/0", "C3:%"
@@ -95,10 +95,9 @@ class Numbers:
 
     def __init__(self, paper: str, profile: str):
         self.paper, self.profile = paper, profile
-        found = list_verdicts(profile, paper)
         # A run at other sizes decides no claim, so its numbers are not shown.
-        recorded = found if profile == "paper" else [of_record(verdict.id) for verdict in found]
-        self.claims = {short_id(verdict.id): verdict for verdict in recorded}
+        found = list_verdicts(profile, paper) if profile == "paper" else list_recorded(paper)
+        self.claims = {short_id(verdict.id): verdict for verdict in found}
         self.files: dict[str, dict | None] = {}
 
     def fill(self, row: Reported) -> str:

@@ -58,7 +58,7 @@ def test_every_number_of_a_row_is_in_the_committed_results(paper):
 @pytest.mark.parametrize("paper", PAPERS)
 def test_rows_differ_and_have_a_place_and_a_number_of_ours(paper):
     rows = reported.declared(paper)
-    assert len({(each.figure, each.quantity) for each in rows}) == len(rows)
+    assert len({each.quantity for each in rows}) == len(rows)
     for each in rows:
         assert re.search(r"\{[^{}]+\}", each.here) or each.here.startswith(WORDS), each
 
@@ -67,15 +67,14 @@ def test_rows_differ_and_have_a_place_and_a_number_of_ours(paper):
 def test_a_number_that_a_profile_lacks_is_a_dash(paper, monkeypatch, tmp_path):
     """No run of the quick profile has written figures here; the claims have their recorded numbers."""
     monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path))
+    found = [
+        each for figure in reported.figures(paper) for each in reported.rows(paper, figure, "quick")
+    ]
+    here = {each["quantity"]: each["here"] for each in found}
     for each in reported.declared(paper):
         places = re.findall(r"\{([^{}]+)\}", each.here)
-        (here,) = (
-            found["here"]
-            for found in reported.rows(paper, each.figure, "quick")
-            if found["quantity"] == each.quantity
-        )
         dashes = [place for place in places if not reported.CLAIM.fullmatch(place)]
-        assert here.count(NOTHING) == len(dashes), each
+        assert here[each.quantity].count(NOTHING) == len(dashes), each
 
 
 def test_numbers_of_claims_are_those_of_the_verdicts(declare):
