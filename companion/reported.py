@@ -1,4 +1,4 @@
-"""The numbers that a paper prints, shown beside the numbers that we measured.
+"""The numbers that a paper prints, shown next to the numbers that we measured.
 
 A paper declares them in ``<paper>/reported.py`` (a tuple ``REPORTED``). Our numbers are not typed there. They are filled in
 from the claims and from the JSON files of the figures, so that they change with the results.
@@ -59,7 +59,7 @@ class Reported(NamedTuple):
 
 
 def declared(paper: str) -> tuple[Reported, ...]:
-    """Return the numbers that a paper declares; none if it has no module ``reported``."""
+    """Return the numbers that a paper declares; an empty tuple if it has no module ``reported``."""
     return tuple(getattr(paper_module(paper, "reported"), "REPORTED", ()))
 
 
@@ -156,7 +156,7 @@ class Numbers:
         return figure if "/" in figure else f"{self.paper}/{figure}"
 
     def file(self, figure: str) -> dict | None:
-        """Return the content of a figure's JSON file, or None if the profile has none."""
+        """Return the content of a figure's JSON file, or None if it does not exist in the profile."""
         if figure not in self.files:
             path = profile_dir(self.profile) / f"{self.folder(figure)}.json"
             self.files[figure] = json.loads(path.read_text()) if path.exists() else None
@@ -210,7 +210,7 @@ def step(value: Any, keys: list[str], path: str) -> tuple[Any, list[str]]:
 
 
 def of_curve(curve: dict, key: str) -> float | None:
-    """Return the last value of a curve for "final", or its value at a position for "at 0.1"; None if it has none."""
+    """Return the last value of a curve for "final", or its value at a position for "at 0.1", or None if it lacks them."""
     values = next((curve[name] for name in CURVES if isinstance(curve.get(name), list)), [])
     if key == "final" and values:
         return values[-1]

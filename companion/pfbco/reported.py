@@ -63,7 +63,7 @@ REPORTED = (
     ),
     Reported(
         "figure_1b",
-        f"portfolios: final average loss of StochOCG divided by that of PF, which the paper reports as the lowest ({CONSTANT})",
+        f"portfolios: final average loss of StochOCG divided by the loss of PF, which the paper reports as the lowest ({CONSTANT})",
         "above 1",
         "Section 4, Figure 1b",
         "{figure_1b:close prices, c=0.1/StochOCG/final ÷ close prices, c=0.1/PF/final}, and {figure_1b:close prices, c=1/StochOCG/final ÷ close prices, c=1/PF/final} at c = 1",
@@ -77,7 +77,7 @@ REPORTED = (
     ),
     Reported(
         "figure_1c",
-        f"matrix completion, oracle as printed: final average loss of StochOCG divided by that of PF, which the paper reports as the lowest ({CONSTANT})",
+        f"matrix completion, oracle as printed: final average loss of StochOCG divided by the loss of PF, which the paper reports as the lowest ({CONSTANT})",
         "above 1",
         "Section 4, Figure 1c",
         "{figure_1c:final average loss/printed, c=0.1/StochOCG/loss/estimate ÷ final average loss/printed, c=0.1/PF/loss/estimate}, and {figure_1c:final average loss/printed, c=1/StochOCG/loss/estimate ÷ final average loss/printed, c=1/PF/loss/estimate} at c = 1",
@@ -119,7 +119,7 @@ REPORTED = (
     ),
     Reported(
         "time_per_round",
-        "run time of one projection divided by that of one call of the linear oracle (20 x 20 matrices)",
+        "run time of one projection divided by the run time of one call of the linear oracle (20 x 20 matrices)",
         "far above 1",
         "Section 4",
         "{C10.specialized} with an eigendecomposition, {C10.solver} with a generic solver",

@@ -1,4 +1,4 @@
-"""The numbers that the papers print: each stands beside a number of our committed results."""
+"""The numbers that the papers print: each is shown with a number of our committed results."""
 
 import json
 import re
