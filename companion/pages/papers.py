@@ -13,7 +13,7 @@ from typing import NamedTuple
 from paperlib.core import linalg
 from paperlib.core.text import format_number
 
-from .. import output
+from .. import output, reported
 from ..output import profile_dir
 from ..papers import heading, paper_module, papers
 from ..verdicts import Finding, short_id, statements
@@ -227,6 +227,10 @@ class Page:
             whole=[id for id in self.claims if not is_part(id)],
             parts=[id for id in self.claims if is_part(id)],
         )
+
+    def reported(self, figure: str) -> list[dict[str, str]]:
+        """Return the paper's numbers beside ours for a figure, or for the paper as a whole if it is ""."""
+        return reported.rows(self.name, figure, self.profile)
 
     def in_order(self) -> list[Saved]:
         """Return the figures in the order of ``page.FIGURES``, the others after them."""
