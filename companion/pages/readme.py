@@ -32,7 +32,7 @@ def tally(claims: dict) -> dict:
 def outcome(paper: str, claims: dict[str, dict], page: str) -> str:
     """Return the sentences of a paper's ``outcome.py``, with links to claims on ``page``; "" if it has none.
 
-    It begins with the paper's main result. As with findings, a sentence is left out while a claim that it rests on has not been
+    The first one states the paper's main result. As with findings, a sentence is left out while a claim that it rests on has not been
     run, and the pages cannot be written while a verdict contradicts it.
     """
     ran = lambda id: id not in claims or claims[id]["verdict"] != "not run"
