@@ -1,4 +1,4 @@
-"""Numbers that Calandriello, Carratino, Lazaric, Valko & Rosasco (2019) print, with the places of ours.
+"""Numbers that Calandriello, Carratino, Lazaric, Valko & Rosasco (2019) print, with the places of our numbers.
 
 The paper has no regret experiment. Therefore most of its numbers are orders and constants of the theory.
 """

@@ -1,4 +1,4 @@
-"""Numbers that Zhang, Xu, Zhao & Sugiyama (2025) print, with the places of ours."""
+"""Numbers that Zhang, Xu, Zhao & Sugiyama (2025) print, with the places of our numbers."""
 
 from ..reported import Reported
 

@@ -1,4 +1,4 @@
-"""Numbers that Liu & Wang (2023) print, with the places of ours."""
+"""Numbers that Liu & Wang (2023) print, with the places of our numbers."""
 
 from ..reported import Reported
 

@@ -1,4 +1,4 @@
-"""Numbers that Abbasi-Yadkori, Pal & Szepesvari (2011) state, with the places of ours."""
+"""Numbers that Abbasi-Yadkori, Pal & Szepesvari (2011) state, with the places of our numbers."""
 
 from ..reported import Reported
 

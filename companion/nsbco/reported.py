@@ -1,4 +1,4 @@
-"""Numbers that Wang (2025) prints, with the places of ours.
+"""Numbers that Wang (2025) prints, with the places of our numbers.
 
 The paper has no experiments. Its numbers are orders and constants of the theory.
 """

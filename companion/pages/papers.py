@@ -229,7 +229,7 @@ class Page:
         )
 
     def reported(self, figure: str) -> list[dict[str, str]]:
-        """Return the paper's numbers beside ours for a figure, or for the paper as a whole if it is ""."""
+        """Return the paper's numbers and our numbers for a figure, or for the paper as a whole if it is ""."""
         return reported.rows(self.name, figure, self.profile)
 
     def in_order(self) -> list[Saved]:

@@ -1,4 +1,4 @@
-"""Numbers that Chen, Zhang & Karbasi (2019) print, with the places of ours."""
+"""Numbers that Chen, Zhang & Karbasi (2019) print, with the places of our numbers."""
 
 from ..reported import Reported
 
