@@ -12,7 +12,7 @@ import numpy as np
 from paperlib import stats
 from paperlib.core.text import format_number
 from paperlib.core.trace import Trace
-from paperlib.goucb import Teacher
+from paperlib.goucb.problems.synthetic import Teacher
 
 from ...figures.drawing import Drawing, legend, panels
 from ...study import Study
@@ -380,7 +380,7 @@ def draw_starts(
 
     Args:
         started: function -> start -> trace.
-        runs: runs of Figure 2, for the controls.
+        runs: runs of Figure 2; the figure shows their controls.
         inert: see ``measure_inertness``.
         trials: trials of each start.
         claims: verdicts on the claims that compare GO-UCB with its controls.
@@ -408,7 +408,7 @@ def draw_kappa(swept: dict[tuple[str, str, float], Trace], runs: Runs, trials: i
 
     Args:
         swept: (function, learner, kappa) -> trace.
-        runs: runs of Figure 2, for the controls.
+        runs: runs of Figure 2; the figure shows their controls.
         trials: trials of each kappa.
     """
     fig, axes = panels(2, height=2.8)

@@ -205,7 +205,7 @@ def draw_data_set(
 
     Args:
         name: data set, a key of ``claims.DATA``.
-        found: task -> learner -> trace with regrets, for the tasks of this data set.
+        found: task -> learner -> trace with regrets; only tasks of this data set.
         curves: learners that are drawn, in addition to the controls.
         sizes: sizes of the runs.
         remarks: see ``remark``.
@@ -275,7 +275,7 @@ def draw_ranks(
 
     Args:
         found, sizes, said: see ``draw_final_table``.
-        runs: all recorded runs, for the hours that they took.
+        runs: all recorded runs; the caption has their run time.
         problems: problem of each task.
     """
     fig, axes = panels(2, height=2.6)
