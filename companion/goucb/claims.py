@@ -23,8 +23,8 @@ Settings:
   decides most of the outcome (N1, N2).
 - Section 6 states that the baselines are from BoTorch and scikit-optimize with default settings. It does not state the library of each
   baseline. We read this as BoTorch.
-- "Raw" means unscaled points and observations, with the priors that BoTorch had at that time. The fit of these models, beta, and the search
-  for the maximum of an acquisition function are our choices, with all trials in one batch.
+- "Raw" means unscaled points and observations, with BoTorch's default priors at the time of the paper. The fit of these models, beta, and
+  the search for the maximum of an acquisition function are our choices, with all trials in one batch.
 - TuRBO-1 follows its own paper, not BoTorch's tutorial.
 - Regret counts both phases, and t counts all evaluations, as on the axes of the paper's figures.
 
@@ -430,7 +430,7 @@ GP-UCB, GP-EI, GP-PI and TuRBO.
 
 FINDINGS = (
     Finding(
-        "With the settings of Appendix D.1, GO-UCB has lower cumulative regret than GP-UCB, GP-EI, GP-PI and TuRBO on the paper's three test functions (the GP methods have unscaled inputs and the priors that BoTorch had at that time). However, GO-UCB does not search. After its random first phase, it only evaluates points very near the best point of that phase. A control that repeats this point has nearly the same mean regret; the largest difference is {N1:%} of the mean regret of a uniform point. The paper does not state where the gradient ascent starts; we start it at the best point observed so far.",
+        "With the settings of Appendix D.1, GO-UCB has lower cumulative regret than GP-UCB, GP-EI, GP-PI and TuRBO on the paper's three test functions (the GP methods have unscaled inputs and BoTorch's default priors at the time of the paper). However, GO-UCB does not search. After its random first phase, it only evaluates points very near the best point of that phase. A control that repeats this point has nearly the same mean regret; the largest difference is {N1:%} of the mean regret of a uniform point. The paper does not state where the gradient ascent starts; we start it at the best point observed so far.",
         {"C1": "holds", "N1": "holds"},
     ),
     Finding(
