@@ -485,18 +485,6 @@ CLAIMS = [
     ),
 ]
 
-LEARNERS = ("paperlib.glbomd.learners.glbomd.GLBOMD",)  # the paper's algorithm
-
-SAYS = """
-In a generalized linear bandit, the mean reward is a known link function of a linear score of the chosen arm; here the link
-is logistic or exponential. GLB-OMD updates one estimate per round by online mirror descent and does not store the data.
-Therefore its time and memory per round do not grow. Its confidence radius does not contain kappa, the inverse of the smallest
-slope of the link. However, GLB-OMD's radius contains the largest slope of the link, which is exponential in the norm of theta*
-for Poisson rewards (erratum E14). Earlier one-pass methods for links other than the logistic one have a regret bound
-proportional to kappa. The main baseline is OFUGLB, which stores the history and refits its estimate in every round. In the
-figures, GLB-OMD's ridge is lambda = d (`ridge="dim"`), which Theorem 1 does not cover at these sizes. Our proof of Theorem 1
-covers the default ridge (`"sharp"`), which can be smaller than the printed condition (erratum E11).
-"""
 
 FINDINGS = (
     Finding(

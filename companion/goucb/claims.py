@@ -418,15 +418,6 @@ CLAIMS = [
     ),
 ]
 
-LEARNERS = ("paperlib.goucb.learners.goucb.GOUCB",)  # the paper's algorithm
-
-SAYS = """
-An expensive function is maximized in some tens of evaluations. It is assumed to belong to a parametric family, for example small
-neural networks. GO-UCB first evaluates uniform points and fits the weights (Phase I). Then it evaluates the best point under the most
-favorable weights in an ellipsoid around the fit (Phase II). If the function belongs to the family and the landscape of its risk satisfies
-a condition, the paper proves regret of order sqrt(T), independent of the dimension of the points. The experiments compare GO-UCB with
-GP-UCB, GP-EI, GP-PI and TuRBO.
-"""
 
 FINDINGS = (
     Finding(

@@ -29,18 +29,6 @@ def tally(claims: dict) -> dict:
     return {"papers": counts, "stated": stated, "added": added, "reported": reported}
 
 
-def outcome(paper: str, claims: dict[str, dict], page: str) -> str:
-    """Return the sentences of a paper's ``outcome.py``, with links to claims on ``page``; "" if it has none.
-
-    The first one states the paper's main result. As with findings, a sentence is left out while a claim that it rests on has not been
-    run, and the pages cannot be written while a verdict contradicts it.
-    """
-    ran = lambda id: id not in claims or claims[id]["verdict"] != "not run"
-    declared = getattr(paper_module(paper, "outcome"), "OUTCOME", ())
-    taken = [choose_finding(entry, claims) for entry in declared]
-    return " ".join(finding(one, claims, page) for one in taken if all(map(ran, one.rests)))
-
-
 def papers_block(claims: dict) -> str:
     """Return a row per paper: title, outcome, verdicts on its claims, links."""
     rows = []
@@ -59,7 +47,7 @@ def papers_block(claims: dict) -> str:
                 "title": title.split(":")[0],
                 "authors": source.split(', "')[0],
                 "year": year[0],
-                "outcome": outcome(name, by_id(paper["claims"]), page),
+                "outcome": outcome(name, claims["profile"], by_id(paper["claims"]), page),
                 "counts": paper["counts"],
                 "notebooks": notebooks(name),
             }

@@ -471,15 +471,6 @@ CLAIMS = [
     ],
 ]
 
-LEARNERS = ("paperlib.pfbco.learners.pfbco.PFBCO",)  # the paper's algorithm
-
-SAYS = """
-In bandit convex optimization the learner chooses a point of a convex set in each round and observes the loss at that point only. PF, the
-method of the paper, estimates the gradient from this value. It then takes a Frank-Wolfe step, which minimizes a linear function over the
-set, whereas other methods project onto the set. The paper argues that this is far cheaper, for example on sets of matrices. It proves a
-regret bound of order T^(4/5) in the number of rounds T. Its experiments compare PF with FKM, which projects; with StochOCG, which observes
-noisy gradients and is not a bandit algorithm; and with Unregularized, which is PF without its regularizer.
-"""
 
 FINDINGS = (
     Finding(
