@@ -75,6 +75,7 @@ QUOTED = re.compile(
 )
 # The docstrings of these files are the registry of claims and errata: they record by id when each was declared or changed.
 REGISTRY = ("claims.py", "errata.py")
+CAPTION = re.compile(r'(?:caption|alt|title)=f?"([^"\n]*)"')
 FEW = 2  # places of a construction that are never too many
 
 
@@ -100,8 +101,14 @@ def cells():
             if cell["cell_type"] == "markdown":
                 yield from (("notebooks", path, number, line) for line in source.splitlines())
             else:
-                found = re.findall(r'(?:caption|alt|title)=f?"([^"\n]*)"', source)
-                yield from (("captions", path, number, line) for line in found)
+                yield from (("captions", path, number, line) for line in CAPTION.findall(source))
+
+
+def drawings():
+    """Yield (kind, file, line number, line) of captions and alternative texts of the functions that draw figures."""
+    for path in sorted(ROOT.glob("companion/*/figures/*.py")):
+        for number, source in enumerate(path.read_text().splitlines(), 1):
+            yield from (("captions", path, number, line) for line in CAPTION.findall(source))
 
 
 def docstrings():
@@ -132,7 +139,7 @@ def docstrings():
 def texts():
     """All lines by kind, without code and quotations."""
     found = collections.defaultdict(list)
-    for source in (pages, cells, docstrings):
+    for source in (pages, cells, drawings, docstrings):
         for kind, path, number, line in source():
             found[kind].append((path.relative_to(ROOT), number, QUOTED.sub(" ", line)))
     return found
