@@ -75,6 +75,7 @@ QUOTED = re.compile(
 )
 # The docstrings of these files are the registry of claims and errata: they record by id when each was declared or changed.
 REGISTRY = ("claims.py", "errata.py")
+CAPTION = re.compile(r'(?:caption|alt|title)=f?"([^"\n]*)"')
 FEW = 2  # places of a construction that are never too many
 
 
@@ -100,8 +101,7 @@ def cells():
             if cell["cell_type"] == "markdown":
                 yield from (("notebooks", path, number, line) for line in source.splitlines())
             else:
-                found = re.findall(r'(?:caption|alt|title)=f?"([^"\n]*)"', source)
-                yield from (("captions", path, number, line) for line in found)
+                yield from (("captions", path, number, line) for line in CAPTION.findall(source))
 
 
 def docstrings():

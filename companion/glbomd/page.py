@@ -10,7 +10,9 @@ slope of the link. However, GLB-OMD's radius contains the largest slope of the l
 for Poisson rewards (erratum E14). Earlier one-pass methods for links other than the logistic one have a regret bound
 proportional to kappa. The main baseline is OFUGLB, which stores the history and refits its estimate in every round. In the
 figures, GLB-OMD's ridge is lambda = d (`ridge="dim"`), which Theorem 1 does not cover at these sizes. Our proof of Theorem 1
-covers the default ridge (`"sharp"`), which can be smaller than the printed condition (erratum E11).
+covers the default ridge (`"sharp"`), which can be smaller than the printed condition (erratum E11). With new arms per round, as
+in Figures 1 to 3, all trials share one theta* and one sequence of arm sets, so intervals over trials cover only the noise of
+the rewards.
 """
 
 LEARNERS = ("paperlib.glbomd.learners.glbomd.GLBOMD",)  # the paper's algorithm

@@ -14,7 +14,7 @@ from ..output import project_dir, write_text
 from ..papers import heading, paper_module, papers
 from . import ledger
 from .markdown import anchor, render
-from .papers import by_id, choose_finding, finding, notebooks
+from .papers import by_id, notebooks, outcome
 
 MARK = "<!-- {0}: begin, written by python -m companion.pages.readme -->", "<!-- {0}: end -->"
 

@@ -9,7 +9,7 @@ import pytest
 from companion.output import project_dir
 from companion.pages import ledger, readme
 from companion.pages.markdown import render
-from companion.pages.papers import by_id
+from companion.pages.papers import by_id, outcome
 from companion.papers import papers
 
 BEGIN, END = (mark.format("papers") for mark in readme.MARK)
@@ -140,7 +140,7 @@ def test_the_tally_counts_tested_and_reported_claims():
 @pytest.mark.parametrize("paper", papers())
 def test_an_outcome_has_at_most_three_sentences_and_linked_numbers(paper):
     known = by_id(ledger.gather("paper")["papers"][paper]["claims"])
-    text = papers.outcome(paper, "paper", known, "page.md")
+    text = outcome(paper, "paper", known, "page.md")
     assert 1 <= len(re.findall(r"\.(?: |$)", text)) <= 3
     assert re.search(r"\[-?[\d.]+(?: %)?\]\(page\.md#", text)
     # The number of a run is filled in as a link; typed numbers are settings and thresholds, such as 0.2.
@@ -150,7 +150,7 @@ def test_an_outcome_has_at_most_three_sentences_and_linked_numbers(paper):
 def test_an_outcome_follows_the_verdicts():
     known = by_id(ledger.gather("paper")["papers"]["nsbco"]["claims"])
     change = lambda id, verdict: known | {id: known[id] | {"verdict": verdict}}
-    text = lambda claims: papers.outcome("nsbco", "paper", claims, "page.md")
+    text = lambda claims: outcome("nsbco", "paper", claims, "page.md")
     assert "is inconclusive" in text(change("C1a", "inconclusive"))
     assert "is below our threshold" in text(change("C1a", "holds"))
     assert "power" not in text(change("C1a", "not run")) and "MASTER" in text(known)
