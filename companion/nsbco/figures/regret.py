@@ -143,9 +143,8 @@ def judge_growth(study: Study, runs: Runs, growth: Growth) -> list[Verdict]:
     """Judge the claims on the growth of regret with T, and on the benefit of the tests at the largest T."""
     last, last_many, slopes = growth.few[-1], growth.many[-1], growth.slopes
     judge = lambda id, *found, **more: study.judge(f"nsbco.{id}", *found, **more)
-    order = (
-        f"{growth.others('MASTER')}; T^(2/3) ln T has slope {format_number(growth.one_logarithm)}"
-    )
+    logarithm = f"T^(2/3) ln T has slope {format_number(growth.one_logarithm)}"
+    order = "; ".join(filter(None, (growth.others("MASTER"), logarithm)))
     root = f"sqrt(T) ln T has slope {format_number(growth.root_logarithm)} at these horizons"
     factor = (
         f"17 segments, T = {horizon_text(last_many[1])}: {interval_text(growth.factors[last_many])}"
