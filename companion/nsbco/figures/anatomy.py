@@ -837,11 +837,7 @@ def draw_detected_and_one_scale(
         numbers={
             "found": share,
             "c": scales,
-            # The committed numbers have this name for the runs on stationary functions.
-            "restarts": {
-                "nothing moves": restarts["stationary"],
-                "four changes": restarts["four changes"],
-            },
+            "restarts": restarts,
             "optimistic": {"c": every, "share": valid},
         },
         caption=f"(a) Fraction of the four changes (V_T = 4) that are followed by a restart before the next change, against the horizon; 95 % bootstrap over {trials} trials. (b) Restarts per run with one scale c for all constants, on stationary functions (where every restart is unnecessary) and with four changes; {trials} trials. (c) Fraction of {len(worst)} trials of Algorithm 2 alone in which r-bar with b_0 = c / 3 is never below the best value up to T.",

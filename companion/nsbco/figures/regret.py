@@ -45,7 +45,7 @@ class Counts(NamedTuple):
         return {
             "five segments": self.most,
             "others": self.trials,
-            "MASTER, nothing moves": self.still,
+            "MASTER, stationary": self.still,
         }
 
 
