@@ -63,7 +63,7 @@ AT_END |= {"annotation_clip": False, "gid": END}
 
 def _listed(found: Mapping[str, float]) -> str:
     """Return names with their numbers as text."""
-    return ", ".join(f"{name} {format_number(x)}" for name, x in found.items())
+    return "; ".join(f"{name}: {format_number(x)}" for name, x in found.items())
 
 
 # ---- The constants -----------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def print_negative_controls(
 
 def print_proved(by_proof: Mapping[str, Check], order: int) -> None:
     """Print the checks of property 2 with a proved bonus, and the expected fractions of a block of 2^order rounds."""
-    print("property 2 with b_0 of the corrected Lemma 3.1 (E9)")
+    print("property 2 with b_0 of the corrected Lemma 3.1 (erratum E9)")
     for what, check in by_proof.items():
         print(f"    {what:24s} {check.statement:26s} {check.verdict}")
     top = ", ".join(f"{x:.4f}" for x in multiscale.expected_shares(order)[::-1][:6])
@@ -265,9 +265,10 @@ def draw_coverage(
     left, middle, right = axes[0]
     numbers: dict[str, Any] = {"rounds": rounds}
     for ax, part, letter in zip((left, middle), PROPERTIES, "ab"):
-        numbers |= _slack_panel(ax, found, part, rounds)
-        ax.set(title=f"({letter}) {PROPERTIES[part]}", ylim=limits[part])
-    left.set_ylabel("$\\sqrt{t}$ (bound - observed)")
+        title = f"({letter}) {PROPERTIES[part]}"
+        ylabel = "$\\sqrt{t}$ (bound - observed)" if ax is left else ""
+        how = {"title": title, "ylabel": ylabel, "ylim": limits[part]}
+        numbers |= _slack_panel(ax, found, part, rounds, **how)
     numbers |= _violations_panel(right, short, rounds)
     legend(fig)
     one, regime = found["stationary"], lambda V: 100 * found[f"rotation, V = {V}"].regime
@@ -285,7 +286,7 @@ def draw_coverage(
 
 
 def _slack_panel(
-    ax: Axes, found: Mapping[str, Coverage], part: str, rounds: np.ndarray
+    ax: Axes, found: Mapping[str, Coverage], part: str, rounds: np.ndarray, **more: Any
 ) -> dict[str, dict]:
     """Draw minimum and median of the slack of one property, scaled by the square root of t."""
     numbers = {}
@@ -298,7 +299,7 @@ def _slack_panel(
             ax.plot(rounds, middle, linewidth=0.8, linestyle=":", **how)
             numbers[f"{name}, {part}"] = {"least": low, "median": middle}
         ax.axhline(0, linewidth=0.8, zorder=1, **BLACK)
-        ax.set(xlabel="round $t$", xscale="log")
+        ax.set(xlabel="round $t$", xscale="log", **more)
         ax.xaxis.set_minor_locator(NullLocator())
     return numbers
 
