@@ -226,7 +226,7 @@ def stated(entry: Any) -> str | None:
 
 
 def inside(value: Any) -> str:
-    """Return what a value of a JSON file contains, for an error message."""
+    """Return what a value of a JSON file contains, as a part of an error message."""
     if isinstance(value, dict):
         return ", ".join(map(repr, value)) or "nothing"
     if isinstance(value, list) and any(map(stated, value)):

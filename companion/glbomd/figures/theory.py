@@ -220,7 +220,7 @@ def draw_lemma_slack(
 
 
 def print_regret_bounds() -> None:
-    """Print the bound of Theorem 2 at the paper's horizon with its parts, for all links, norms and ridges."""
+    """Print the bound of Theorem 2 at the paper's horizon with its parts for each link, norm and ridge."""
     logistic = [
         ("logistic", Bernoulli(), S, form)
         for S in SCALES

@@ -454,7 +454,7 @@ def print_run(found: OneRun) -> None:
 
 
 def draw_run(found: OneRun) -> Drawing:
-    """Draw center, active order, optimistic estimates and both tests of the run, for all rounds and around the first restart."""
+    """Draw center, active order, optimistic estimates and both tests of the run in all rounds and around the first restart."""
     fig, axes = panels(2, 5, height=1.28, width_ratios=[1.7, 1], sharey="row", sharex="col")
     problem, T = anatomy.RUN_PROBLEM, anatomy.RUN_HORIZON
     changes, at, t = found.changes, found.marks, np.arange(T)

@@ -265,7 +265,7 @@ def draw_regret_against_V(
     Args:
         runs: traces by cell and learner.
         sweeps: cells by V_T, with abrupt changes and with a rotation.
-        slopes: slopes in V_T of each learner, for both.
+        slopes: slopes in V_T of each learner on both paths.
         first: first V_T of the slopes.
         counts: numbers of trials.
     """
