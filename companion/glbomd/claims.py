@@ -500,7 +500,7 @@ FINDINGS = (
         {"C11.slsqp": "fails", "C11.certified": "fails"},
     ),
     Finding(
-        "If the arms are new in every round, greedy play, which does not explore, has less regret than every method of the paper (Figures 1 and 2). With logistic rewards and arms that never change, greedy play has more regret than OFUGLB (figure Fixed arms), and GLB-OMD has {C5.fixed.S3} times (norm 3) and {C5.fixed.S5} times (norm 5) the regret of OFUGLB.",
+        "If the arms are new in every round, greedy play, which does not explore, has less regret than every method of the paper (Figures 1 and 2). With logistic rewards and arms that never change, greedy play has more regret than OFUGLB ([figure](#fixed-arms)), and GLB-OMD has {C5.fixed.S3} times (norm 3) and {C5.fixed.S5} times (norm 5) the regret of OFUGLB.",
         {"C5.fixed.S3": "fails", "C5.fixed.S5": "fails"},
     ),
     Finding(

@@ -90,7 +90,7 @@ CLAIMS = [
     _claim(
         "C1a",
         "ours, on Theorem 3.4",
-        f"MASTER's regret grows more slowly than T^(3/4) when V_T is unknown, as an order T^(2/3) without logarithms would (four abrupt changes, {CALIBRATED}). The theorem's order allows additional factors of log T. The schedule without tests is compared in N9.",
+        f"MASTER's regret grows more slowly than T^(3/4) when V_T is unknown, as an order T^(2/3) without logarithms would (four abrupt changes, {CALIBRATED}). The theorem's order allows additional factors of log T. Another claim compares the schedule without tests.",
         f"{SLOPE} in T, below 3/4 as in C6.slope, a threshold that we chose, from 2^12 to 2^20",
         "below",
         THREE_QUARTERS,
@@ -303,7 +303,7 @@ CLAIMS = [
     _parts(
         "C9",
         "ours, on Remark 3.2",
-        "If L is replaced by ln T and sigma by 1 / ln T, Algorithm 2 still has less regret than the static baseline on stationary functions (T = 2^17), both with the paper's N_0 (C9.printed) and with our correction of it (C9.corrected, which the paper does not discuss).",
+        "If L is replaced by ln T and sigma by 1 / ln T, Algorithm 2 still has less regret than the static baseline on stationary functions (T = 2^17), both with the paper's N_0 and with our correction of it, which the paper does not discuss.",
         ANATOMY,
         "printed",
         "corrected",
@@ -560,7 +560,7 @@ FINDINGS = (
         {"N3": "holds", "N4": "holds", "N6": "holds"},
     ),
     Finding(
-        "If only the level of the rewards changes and the maximizer does not, MASTER restarts unnecessarily {N5} times per run (T = 2^18), and GLR more than ten times as often (figure Detection).",
+        "If only the level of the rewards changes and the maximizer does not, MASTER restarts unnecessarily {N5} times per run (T = 2^18), and GLR more than ten times as often ([figure](#detection)).",
         {"N5": "holds"},
     ),
     Finding(
