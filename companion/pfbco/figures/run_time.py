@@ -229,7 +229,7 @@ def judge_specialized(
         for claim, of in (("C4", "median"), ("C4.specialized", "mean")):
             ratio = timed.ratio(*pair, of, resamples=RESAMPLES)
             judged.append(study.judge(f"pfbco.{claim}.{panel}", ratio, reason=reason))
-    return [*judged, study.conclude("pfbco.C4.specialized")]
+    return judged
 
 
 def judge_solvers(
@@ -248,7 +248,7 @@ def judge_solvers(
             judged.append(study.judge(id, ratio, reason=", ".join(reasons)))
         else:
             judged.append(study.not_run(id, NO_SOLVERS))
-    return [*judged, study.conclude("pfbco.C4.solver")]
+    return judged
 
 
 def judge_stochocg(
