@@ -5,13 +5,13 @@ from ..styles import Cover, Style
 STYLES = {
     "PF": Style("vermilion", "o", emphasis=True),
     # drawn in front, because it often coincides with PF's curve
-    "PF, sham": Style("black", "x", linestyle="--", label="PF, sham feedback", zorder=4),
+    "PF, sham": Style("black", "x", linestyle="--", label="PF, sign-flipped feedback", zorder=4),
     "PF, practical": Style("vermilion", "d", linestyle="-."),
     "PF, warm": Style("vermilion", "*", label="PF, practical, warm"),
     "PF, vertex": Style("vermilion", "<", linestyle=":", label="PF, vertex at ties"),
     "FKM": Style("blue", "s"),
     "FKM 2005": Style("blue", "h", linestyle=":", label="FKM, 2005"),
-    "FKM, sham": Style("blue", "X", linestyle="--", label="FKM, sham feedback"),
+    "FKM, sham": Style("blue", "X", linestyle="--", label="FKM, sign-flipped feedback"),
     "FKM, M=1": Style("blue", "p", linestyle="-.", label="FKM, $M=1$"),
     "Unregularized": Style("orange", "^"),
     "StochOCG": Style("green", "D"),

@@ -169,7 +169,7 @@ def test_the_text_of_a_caveat():
         "PF, sham": trace(1.25 * ours),
         "StochOCG": trace(ours, noise=np.full((5, 4), 2.0)),
     }
-    said = "the final loss of PF's sham control is within {} % of PF's, and the norm of PF's estimates is {} times the norm of StochOCG's noise"
+    said = "the final loss of PF's control with sign-flipped feedback is within {} % of PF's, and the norm of PF's estimates is {} times the norm of StochOCG's noise"
     assert caveat(traces) == said.format("20.0", "3.00")
     near = traces | {"PF, sham": traces["PF"], "StochOCG": trace(ours, noise=np.full((5, 4), 1.5))}
     assert caveat(near) == said.format("0", "4.00") and caveat(near, traces) == said.format(

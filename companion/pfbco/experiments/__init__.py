@@ -40,11 +40,16 @@ from .settings import (
     watch,
 )
 from .statements import (
+    allowed_tracking,
     along_leader,
     along_run,
     averages,
+    by_statement,
     joined,
     of_problems,
     parted,
     small_problems,
+    tracking_checks,
+    tracking_errors,
+    unrepaired_checks,
 )

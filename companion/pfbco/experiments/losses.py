@@ -152,7 +152,7 @@ def caveat(*tables: dict[str, Trace], gain: np.ndarray | None = None) -> str:
         if gain is None
         else f"differs from PF's by {apart} of the largest possible gain"
     )
-    return f"the final loss of PF's sham control {near}, and the norm of PF's estimates is {times} times the norm of StochOCG's noise"
+    return f"the final loss of PF's control with sign-flipped feedback {near}, and the norm of PF's estimates is {times} times the norm of StochOCG's noise"
 
 
 def mean_norms(found: dict[str, Trace]) -> tuple[float, float]:

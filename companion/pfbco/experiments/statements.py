@@ -3,7 +3,7 @@
 Letters: R trials, T rounds, n dimensions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +23,8 @@ from ..problems.portfolio import Portfolio
 from ..proofs import lemmas, replay
 from ..proofs.replay import Replay, Split, split
 from .settings import instance
+
+Case = tuple[str, bool, float, int]  # name of the set, whether the loss is the constant M, c, T
 
 
 def small_problems(c: float) -> dict[str, Problem]:
@@ -71,6 +73,30 @@ def along_leader(trace: Trace, cset: Any) -> list[Check]:
         lemmas.lemma_6(run, star),
         lemmas.lemma_6_sharp(run, star),
     ]
+
+
+def by_statement(
+    runs: Mapping[Case, tuple[Problem, Trace]],
+    led: Mapping[Case, Trace],
+    trials: int,
+    seed: int,
+) -> dict[str, dict[tuple[str, bool], list[Check]]]:
+    """Check the statements along many runs.
+
+    Args:
+        runs: case -> problem, run of PF.
+        led: case -> run of ``RegularizedLeader`` on the same problem.
+        trials, seed: trials and random seed of the runs.
+
+    Returns:
+        statement -> (name of the set, whether the loss is the constant M) -> its checks.
+    """
+    found: dict[str, dict[tuple[str, bool], list[Check]]] = {}
+    for (name, loud, c, T), (problem, trace) in runs.items():
+        task = instance(problem, T, trials, seed).task
+        for check in along_run(trace, task, c) + along_leader(led[name, loud, c, T], task.cset):
+            found.setdefault(check.statement, {}).setdefault((name, loud), []).append(check)
+    return found
 
 
 def joined(checks: Sequence[Check]) -> Check:
@@ -152,3 +178,52 @@ def averages() -> list[Check]:
     ]
     smoothing = lemmas.smoothing(square / 2, lemmas.smoothed_quadratic(square, 0.3, 3), 0.3, 1.3)
     return [smoothing, joined(unbiased)]
+
+
+# Tracking errors -------------------------------------------------------------------------------------------
+
+Tracked = Mapping[tuple[str, float], Mapping[int, Trace]]  # (rule, c) -> horizon -> trace
+
+
+def tracking_errors(tracked: Tracked) -> dict[tuple[str, float], np.ndarray]:
+    """Return the largest h_t / (D^2 sigma_t) over rounds and trials at each horizon, by learning rate and c."""
+    return {
+        key: np.array([trace["ratios"][:, -1, 0].max() for trace in found.values()])
+        for key, found in tracked.items()
+    }
+
+
+def allowed_tracking(tracked: Tracked) -> dict[tuple[str, float], np.ndarray]:
+    """Return the worst h_t / (D^2 sigma_t) that the one-step inequality allows at each horizon, by learning rate and c."""
+    return {
+        (rule, c): np.array([lemmas.worst_tracking(T, c=c, rule=rule).max() for T in found])
+        for (rule, c), found in tracked.items()
+    }
+
+
+def tracking_checks(tracked: Tracked) -> list[Check]:
+    """Check the tracking bounds on the runs with the corrected rate, and the inequalities of their proof."""
+    found = {key: runs for key, runs in tracked.items() if key[0] == "corrected"}
+    ratios = [trace["ratios"] for runs in found.values() for trace in runs.values()]
+    horizons = list(next(iter(found.values())))
+    return [
+        joined([lemmas.tracking(x) for x in ratios]),
+        joined([lemmas.tracking_printed(x) for x in ratios]),
+        lemmas.tracking_recursion([*horizons, 10**4]),
+        lemmas.tracking_induction(),
+        lemmas.polynomial(),
+        lemmas.sum_of_steps([1, 2, 10, 10**3, 10**5]),
+    ]
+
+
+def unrepaired_checks(tracked: Tracked) -> dict[str, Check]:
+    """Check inequalities with constants of the printed proof that are too small, which are expected to fail."""
+    printed = tracked["paper", 0.1]
+    runs = joined([lemmas.tracking(trace["ratios"]) for trace in printed.values()])
+    return {
+        "kappa = 2, recursion": lemmas.tracking_recursion([*printed], kappa=2.0),
+        "kappa = 2.2, induction": lemmas.tracking_induction(2.2),
+        "polynomial with the right smoothness": lemmas.polynomial(factor=2.0),
+        "printed rate, c = 0.1, recursion": lemmas.tracking_recursion([*printed], 0.1, "paper"),
+        "printed rate, c = 0.1, runs": runs,
+    }
