@@ -5,7 +5,7 @@ from typing import Any
 from paperlib.core.linalg import pick_device
 
 from . import verdicts
-from .figures import Drawing, save
+from .figures.drawing import Drawing, save
 from .verdicts import Verdict
 from .workflow import declared
 

@@ -232,6 +232,12 @@ def of_record(id: str) -> Verdict:
     return _judged(known[id], known, "paper", read_recorded(project_dir() / "figures"))
 
 
+def list_recorded(paper: str) -> list[Verdict]:
+    """Return the recorded verdict on each of a paper's claims, in the order of declaration; see ``of_record``."""
+    known, stored = claims(paper), read_recorded(project_dir() / "figures")
+    return [_judged(c, known, "paper", stored) for c in known.values()]
+
+
 def record_text(id: str) -> str:
     """Return the recorded verdict on a claim as text, for example "holds  1.23 [1.20, 1.30], n 100".
 

@@ -28,6 +28,7 @@ JUDGES = re.compile(r"\b(judge\w*|conclude|not_run)\(")
 ABSOLUTE = re.compile(r"(?<![\w.:/\\])(?:/[A-Za-z][\w.-]*/|[A-Z]:\\)")
 NOISE = re.compile(r"\w*Warning\b|Traceback \(most recent")
 LIMIT = 1_500_000  # bytes
+TOUR = "00_tour"
 SHOWN = 8  # parameters in the parameters cell; more are in a folded cell before it
 
 
@@ -338,8 +339,10 @@ def printed(path: Path) -> str:
 
 
 def printed_claims(path: Path) -> list[tuple[str, str]]:
-    """Return id and printed record of each claim in the outputs of a notebook."""
+    """Return id and printed record of each claim in the outputs of a paper's notebook; the others print none in this form."""
     paper = path.stem.split("_")[0]
+    if paper not in papers():
+        return []
     ids = {c.sentence: c.id for c in claims(paper).values()}
     assert len(ids) == len(claims(paper))  # otherwise a sentence does not identify its claim
     return [(ids[sentence], record) for record, sentence in PRINTED.findall(printed(path))]
@@ -398,12 +401,15 @@ def title(path: Path) -> str:
 def links(stem: str) -> str:
     """Return the text of a notebook's last cell: links to its paper's page and to the next notebook, with their titles.
 
-    Notebooks that summarize all others come last; the link after them leads back to the tour.
+    Notebooks that summarize all others come last; the link after them leads back to the tour. The tour leads to the shortest
+    paper, and to all papers, see ``table_of_papers``.
     """
     stems = sorted(
         workflow.notebook_stems(), key=lambda stem: (stem.startswith(workflow.LAST), stem)
     )
     after = [*stems[1:], stems[0]][stems.index(stem)]
+    if stem == TOUR:
+        after = "linear_0_step_by_step"
     pages = {"00": "papers/index", "99": "claims"}
     page = pages.get(stem.split("_")[0], f"papers/{stem.split('_')[0]}")
     up = f"[{title(NOTEBOOKS.parent / 'docs' / f'{page}.md')}](../docs/{page}.md)"
@@ -414,7 +420,32 @@ def links(stem: str) -> str:
 def test_links_of_the_last_cell_lead_to_the_paper_and_the_next_notebook(path):
     last = json.loads(path.read_text())["cells"][-1]
     assert (last["cell_type"], last["id"]) == ("markdown", "links")
-    assert "".join(last["source"]) == links(path.stem)
+    text = "".join(last["source"])
+    if path.stem == TOUR:
+        assert text.startswith(links(TOUR)) and table_of_papers(text) == {
+            f"{paper}_0_step_by_step.ipynb" for paper in papers()
+        }
+    else:
+        assert text == links(path.stem)
+
+
+def table_of_papers(text: str) -> set[str]:
+    """Return the notebooks in the table "You have | read" of the tour's last cell; each link has the notebook's title."""
+    rows = re.findall(r"^\| [^|]+ \| \[([^]]+)\]\((\w+\.ipynb)\) \|$", text, re.MULTILINE)
+    assert all(name == title(NOTEBOOKS / file) for name, file in rows)
+    return {file for _, file in rows}
+
+
+def test_the_tour_ends_each_section_with_a_link_to_a_step_by_step_notebook():
+    cells = json.loads((NOTEBOOKS / f"{TOUR}.ipynb").read_text())["cells"][:-1]
+    text = "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    parts = re.split(r"^#{2,3} (.+)$", text, flags=re.MULTILINE)
+    ends = {head: part.strip().split("\n")[-1] for head, part in zip(parts[1::2], parts[2::2])}
+    # The first section has one part per problem.
+    (first,) = (head for head in ends if head.startswith("1. "))
+    assert ends.pop(first) and len(ends) == 10
+    for head, end in ends.items():
+        assert end.startswith("Read on: ") and "_0_step_by_step.ipynb)" in end, head
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)

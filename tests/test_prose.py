@@ -75,6 +75,7 @@ QUOTED = re.compile(
 )
 # The docstrings of these files are the registry of claims and errata: they record by id when each was declared or changed.
 REGISTRY = ("claims.py", "errata.py")
+CAPTION = re.compile(r'(?:caption|alt|title)=f?"([^"\n]*)"')
 FEW = 2  # places of a construction that are never too many
 
 
@@ -100,8 +101,7 @@ def cells():
             if cell["cell_type"] == "markdown":
                 yield from (("notebooks", path, number, line) for line in source.splitlines())
             else:
-                found = re.findall(r'(?:caption|alt|title)=f?"([^"\n]*)"', source)
-                yield from (("captions", path, number, line) for line in found)
+                yield from (("captions", path, number, line) for line in CAPTION.findall(source))
 
 
 def docstrings():
@@ -128,11 +128,21 @@ def docstrings():
                 yield kind, path, token.start[0], token.string.lstrip("# ")
 
 
+def captions():
+    """Yield (kind, file, line number, line) of captions, alternative texts and titles of figures in the companion."""
+    for path in sorted((ROOT / "companion").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.keyword) and node.arg in ("caption", "alt", "title"):
+                parts = [x for x in ast.walk(node.value) if isinstance(x, ast.Constant)]
+                text = " ".join(x.value for x in parts if isinstance(x.value, str))
+                yield "captions", path, node.value.lineno, text
+
+
 @pytest.fixture(scope="module")
 def texts():
     """All lines by kind, without code and quotations."""
     found = collections.defaultdict(list)
-    for source in (pages, cells, docstrings):
+    for source in (pages, cells, captions, docstrings):
         for kind, path, number, line in source():
             found[kind].append((path.relative_to(ROOT), number, QUOTED.sub(" ", line)))
     return found

@@ -526,16 +526,6 @@ CLAIMS = [
     ),
 ]
 
-LEARNERS = ("paperlib.bkb.learners.bkb.BKB",)  # the paper's algorithm
-
-SAYS = """
-GP-UCB selects the next of A arms by an upper confidence bound from the posterior of a Gaussian process. The exact update becomes
-more expensive in every round. BKB approximates the posterior with a dictionary, which is a subset of the pulled arms. It
-resamples the dictionary in every round, with probabilities proportional to the posterior variance and capped at 1. A round takes time
-proportional to A times the square of the dictionary's size, and this size follows the effective dimension. The approximate
-variance stays within a constant factor of the exact variance. Therefore BKB's regret bound is the bound of GP-UCB up to constants
-and logarithms. Earlier approximations can underestimate the variance far from the data (variance starvation).
-"""
 
 FINDINGS = (
     Finding(

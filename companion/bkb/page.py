@@ -1,4 +1,17 @@
-"""Problem and algorithm as the paper's page shows them, and the titles of its figures."""
+"""Words of the paper's page and of its row in README: summary, problem and algorithm, main result, titles of figures."""
+
+from ..verdicts import Finding
+
+SAYS = """
+GP-UCB selects the next of A arms by an upper confidence bound from the posterior of a Gaussian process. The exact update becomes
+more expensive in every round. BKB approximates the posterior with a dictionary, which is a subset of the pulled arms. It
+resamples the dictionary in every round, with probabilities proportional to the posterior variance and capped at 1. A round takes time
+proportional to A times the square of the dictionary's size, and this size follows the effective dimension. The approximate
+variance stays within a constant factor of the exact variance. Therefore BKB's regret bound is the bound of GP-UCB up to constants
+and logarithms. Earlier approximations can underestimate the variance far from the data (variance starvation).
+"""
+
+LEARNERS = ("paperlib.bkb.learners.bkb.BKB",)  # the paper's algorithm
 
 ALGORITHM = r"""
 **Problem.** In each round $t = 1, \dots, T$ you pull one of $A$ arms, a point $x_t$, and observe $y_t = f(x_t) + \eta_t$. The function $f$ is unknown but smooth: its norm in the function space of a kernel $k$ is at most $F$. The regret sums the expected rewards that you lose:
@@ -32,3 +45,18 @@ FIGURES = {  # name of the file -> title, in the order of the page
     "confidence": "Confidence radii and their accuracy",
     "bounds": "Bounds of Theorem 4.1",
 }
+
+OUTCOME = (
+    Finding(
+        "BKB matches exact GP-UCB, as the paper's regret bounds suggest: it has {C4.P1} times the regret (in one dimension with oversampling qbar = 5, where BKB keeps most of the pulled arms).",
+        {"C4.P1": "holds"},
+    ),
+    Finding(
+        "However, GP-UCB with random Fourier features, which the paper calls not low-regret, can have less regret than exact GP-UCB: {C23.parity} times with 50 features and without a warm start.",
+        {"C23": "fails", "C23.parity": "fails"},
+    ),
+    Finding(
+        "The paper's statement holds after a warm start on half of the arms with the confidence radius times 0.2, where 20 features have {C23.warm} times the regret of exact GP-UCB.",
+        {"C23.warm": "holds"},
+    ),
+)

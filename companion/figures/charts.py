@@ -1,6 +1,6 @@
 """Further panels: values along a setting, scatter plots, rows of dots, bounds with runs; reference lines.
 
-``overview`` draws all papers in one figure.
+``draw_overview`` draws all papers in one figure.
 """
 
 import json
@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from paperlib import stats
+from paperlib.core.text import format_number
 from paperlib.core.trace import Trace
 
 from ..output import profile_dir
 from ..papers import paper_module, papers
 from ..styles import COLORS, Cover, Style
-from .drawing import END, QUARTILES, line_style, line_styles, panels, style_context
+from .drawing import END, QUARTILES, Drawing, line_style, line_styles, panels, style_context
 
 # Style of a name next to a line or a point, some points away from it.
 SMALL = {"textcoords": "offset points", "fontsize": 6.5, "zorder": 9}
@@ -366,25 +366,47 @@ SHADES = {
 }
 
 
-def overview(profile: str, counts: dict[str, dict[str, int]]) -> tuple[Figure, dict[str, Any]]:
+def draw_overview(profile: str, found: dict[str, dict[str, Any]]) -> Drawing:
     """Draw one panel per paper with the curves of its ``COVER``, if its figure exists, and a panel with bars of verdicts.
+
+    The numbers of the drawing are: paper -> figure, trials, curves and their last values; "tests of claims" -> counts.
 
     Args:
         profile: the profile of the figures.
-        counts: paper -> verdict -> number of tests.
-
-    Returns:
-        The figure, and its numbers: paper -> figure, trials, curves and their last values; "tests of claims" -> counts.
+        found: paper -> entry of the ledger, with "counts" of verdicts on the paper's claims and on our additions.
     """
-    known = {name: found for name in papers() if (found := _cover(name, profile))}
-    fig, axes = panels(-(-(len(known) + 1) // 2), 2, height=1.75)
+    covers = {name: cover for name in papers() if (cover := _cover(name, profile))}
+    counts = {
+        name: Counter(paper["counts"]["paper"]) + Counter(paper["counts"]["ours"])
+        for name, paper in found.items()
+    }
+    fig, axes = panels(-(-(len(covers) + 1) // 2), 2, height=1.75)
     spots = iter(axes.flat)
-    for name, found in known.items():
-        _curves(next(spots), name, paper_module(name, "styles").COVER, found["curves"])
+    for name, cover in covers.items():
+        _curves(next(spots), name, paper_module(name, "styles").COVER, cover["curves"])
     _bars(next(spots), counts)
     for ax in spots:
         ax.set_axis_off()
-    return fig, {**known, "tests of claims": counts}
+    listed = "; ".join(f"{name}: {cover['figure']}" for name, cover in covers.items())
+    caption = f"One figure of each paper in short form ({listed}): means over trials, with the bands of the original figures. Last panel: number of claims of each paper by verdict, including our additions."
+    alt = f"Line plots for {len(covers)} papers. Values at the ends of the curves: {_ends_text(covers)}. A bar chart of the verdicts on the claims of each paper. Number of tested claims that hold: {_holds_text(counts)}."
+    trials = {name: cover["trials"] for name, cover in covers.items()}
+    return Drawing(fig, caption, alt, trials, {**covers, "tests of claims": counts})
+
+
+def _ends_text(covers: dict[str, dict[str, Any]]) -> str:
+    """Return the last value of each curve as text, by paper."""
+    lists = {
+        name: ", ".join(f"{learner}: {format_number(y)}" for learner, y in cover["ends"].items())
+        for name, cover in covers.items()
+    }
+    return "; ".join(f"{name} ({text})" for name, text in lists.items())
+
+
+def _holds_text(counts: dict[str, Counter]) -> str:
+    """Return the number of tested claims that hold as text, by paper."""
+    tested = {name: n.total() - n["reported"] - n["not run"] for name, n in counts.items()}
+    return ", ".join(f"{name} {n['holds']} of {tested[name]}" for name, n in counts.items())
 
 
 def _cover(paper: str, profile: str) -> dict[str, Any] | None:

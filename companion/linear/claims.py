@@ -17,14 +17,6 @@ CLAIMS = [
     ),
 ]
 
-LEARNERS = ("paperlib.linear.learners.OFUL",)  # the paper's algorithm
-
-SAYS = """
-In a linear bandit, the mean reward of an arm is the inner product of its features with an unknown parameter vector. OFUL keeps a
-confidence ellipsoid around the least-squares estimate and pulls the arm with the largest reward over all parameters in the ellipsoid.
-The confidence radius comes from a self-normalized martingale bound and is much smaller than the radii of earlier methods. In this
-project, the paper is the example of a small companion, and OFUL serves as a baseline for other papers.
-"""
 
 FINDINGS = (
     Finding(

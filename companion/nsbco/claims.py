@@ -90,7 +90,7 @@ CLAIMS = [
     _claim(
         "C1a",
         "ours, on Theorem 3.4",
-        f"MASTER's regret grows more slowly than T^(3/4) when V_T is unknown, as an order T^(2/3) without logarithms would (four abrupt changes, {CALIBRATED}). The theorem's order allows additional factors of log T. The schedule without tests is compared in N9.",
+        f"MASTER's regret grows more slowly than T^(3/4) when V_T is unknown, as an order T^(2/3) without logarithms would (four abrupt changes, {CALIBRATED}). The theorem's order allows additional factors of log T. Another claim compares the schedule without tests.",
         f"{SLOPE} in T, below 3/4 as in C6.slope, a threshold that we chose, from 2^12 to 2^20",
         "below",
         THREE_QUARTERS,
@@ -303,7 +303,7 @@ CLAIMS = [
     _parts(
         "C9",
         "ours, on Remark 3.2",
-        "If L is replaced by ln T and sigma by 1 / ln T, Algorithm 2 still has less regret than the static baseline on stationary functions (T = 2^17), both with the paper's N_0 (C9.printed) and with our correction of it (C9.corrected, which the paper does not discuss).",
+        "If L is replaced by ln T and sigma by 1 / ln T, Algorithm 2 still has less regret than the static baseline on stationary functions (T = 2^17), both with the paper's N_0 and with our correction of it, which the paper does not discuss.",
         ANATOMY,
         "printed",
         "corrected",
@@ -499,18 +499,6 @@ CLAIMS = [
     ),
 ]
 
-LEARNERS = (
-    "paperlib.nsbco.learners.ascent.GradientAscent",
-    "paperlib.learners.multiscale.Multiscale",
-)  # the paper's algorithm
-
-SAYS = """
-The learner observes one noisy value per round of a strongly concave function that drifts. The total variation V_T over T rounds is
-unknown. The paper contributes a base algorithm for the multi-scale framework of Wei & Luo (2021): copies of the base run on random time
-scales. Two statistical tests compare their rewards with their optimistic estimates, and everything restarts when a test detects a
-change. The paper proves that regret is at most of order V_T^(1/3) T^(2/3) + sqrt(T), up to logarithms, without knowledge of V_T, and
-calls this order optimal. It has no experiments.
-"""
 
 _PRINTED = "The paper's algorithm, here called MASTER, restarts when one of two tests detects a change. With the paper's constants neither test can trigger at any feasible horizon. For Test 2 this holds if the optimistic estimate is clipped at 1 (E12). Therefore MASTER never restarts, and only its random schedule of base learners remains. With constants that we calibrated, MASTER detects {C12.found:%} of the changes before the next change occurs (T = 2^20 rounds, four changes per run). Its regret grows as T to the power {C1a}"
 _REMARK = "Remark 3.2 suggests that unknown parameters may be replaced, for example L by ln T and sigma by 1 / ln T. With these values and the printed N_0, Algorithm 2 has {C9.printed:%} of the static baseline's regret on stationary functions (T = 2^17). Here c_0 is increased to N_0^(-1/4), which is our change, so that the first queries stay in the set"
@@ -572,7 +560,7 @@ FINDINGS = (
         {"N3": "holds", "N4": "holds", "N6": "holds"},
     ),
     Finding(
-        "If only the level of the rewards changes and the maximizer does not, MASTER restarts unnecessarily {N5} times per run (T = 2^18), and GLR more than ten times as often (figure Detection).",
+        "If only the level of the rewards changes and the maximizer does not, MASTER restarts unnecessarily {N5} times per run (T = 2^18), and GLR more than ten times as often ([figure](#detection)).",
         {"N5": "holds"},
     ),
     Finding(

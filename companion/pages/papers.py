@@ -13,7 +13,7 @@ from typing import NamedTuple
 from paperlib.core import linalg
 from paperlib.core.text import format_number
 
-from .. import output
+from .. import output, reported
 from ..output import profile_dir
 from ..papers import heading, paper_module, papers
 from ..verdicts import Finding, short_id, statements
@@ -140,6 +140,23 @@ def findings(paper: str, profile: str, claims: dict[str, dict], page: str | None
     has not been run.
     """
     declared = getattr(paper_module(paper, "claims"), "FINDINGS", ()) if profile == "paper" else ()
+    return _findings(declared, claims, page)
+
+
+def outcome(paper: str, profile: str, claims: dict[str, dict], page: str | None = "") -> str:
+    """Return the sentences of a paper's main result, with links to claims on ``page``; no links if ``page`` is None.
+
+    As with findings, a sentence is left out while a claim that it rests on has not been run.
+    """
+    declared = paper_module(paper, "page").OUTCOME if profile == "paper" else ()
+    text = " ".join(_findings(declared, claims, page))
+    if page is None:
+        return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text)
+    return text.replace(f"docs/papers/{paper}.md#", f"{page}#")
+
+
+def _findings(declared: tuple, claims: dict[str, dict], page: str | None) -> list[str]:
+    """Return the texts of findings, or of the alternatives that agree with the verdicts, whose claims have been run."""
     ran = lambda id: id not in claims or claims[id]["verdict"] != "not run"
     taken = [choose_finding(entry, claims) for entry in declared]
     return [finding(one, claims, page) for one in taken if all(map(ran, one.rests))]
@@ -204,10 +221,10 @@ class Page:
     def text(self) -> str:
         """Return the page as Markdown; parts and variants of a claim (``C5.S3`` of ``C5``) are folded."""
         title, source = heading(self.name)
-        declared = paper_module(self.name, "claims")
-        learners = [learner.rpartition(".") for learner in declared.LEARNERS]
+        words = paper_module(self.name, "page")
+        learners = [learner.rpartition(".") for learner in words.LEARNERS]
         is_part = lambda id: any(id.startswith(f"{other}.") for other in self.claims)
-        words, own = paper_module(self.name, "page"), notebooks(self.name)
+        own = notebooks(self.name)
         drawn_by = lambda figure: (at := saving_cell(figure.name, own)) and own[at[0]]
         drawn = [(figure, drawn_by(figure)) for figure in self.in_order()]
         return render(
@@ -216,10 +233,11 @@ class Page:
             found=self.found,
             title=title,
             source=source,
-            says=inspect.cleandoc(declared.SAYS),
+            says=inspect.cleandoc(words.SAYS),
             algorithm=words.ALGORITHM.strip(),
             learners=[(f"`{name}`", code_link(module, name)[1]) for module, _, name in learners],
             about_profile=SIZES[self.profile],
+            outcome=outcome(self.name, self.profile, self.claims),
             findings=findings(self.name, self.profile, self.claims),
             notebooks=own,
             main=[each for each in drawn if each[0].name in words.MAIN],
@@ -227,6 +245,10 @@ class Page:
             whole=[id for id in self.claims if not is_part(id)],
             parts=[id for id in self.claims if is_part(id)],
         )
+
+    def reported(self, figure: str) -> list[dict[str, str]]:
+        """Return the paper's numbers and our numbers for a figure, or for the paper as a whole if it is ""."""
+        return reported.rows(self.name, figure, self.profile)
 
     def in_order(self) -> list[Saved]:
         """Return the figures in the order of ``page.FIGURES``, the others after them."""
@@ -286,12 +308,12 @@ def code_link(module: str, name: str) -> tuple[str, str]:
 
 
 def home(found: dict) -> str:
-    """Return the first page: a card per paper with its first finding, and starting points."""
-    first = {}
-    for name, paper in found["papers"].items():
-        # The card itself is a link and may contain no links, therefore page is None.
-        known = findings(name, found["profile"], by_id(paper["claims"]), page=None)
-        first[name] = next(iter(known), "")
+    """Return the first page: a card per paper with its main result, and starting points."""
+    # A card is a link and may contain no links, therefore page is None.
+    first = {
+        name: outcome(name, found["profile"], by_id(paper["claims"]), page=None)
+        for name, paper in found["papers"].items()
+    }
     overview = saved("overview", found["profile"]).get("overview")
     about = SIZES[found["profile"]]
     return render("index", **found, first=first, overview=overview, about_profile=about)

@@ -14,23 +14,23 @@ from ..output import project_dir, write_text
 from ..papers import heading, paper_module, papers
 from . import ledger
 from .markdown import anchor, render
-from .papers import by_id, findings, notebooks
+from .papers import by_id, notebooks, outcome
 
 MARK = "<!-- {0}: begin, written by python -m companion.pages.readme -->", "<!-- {0}: end -->"
 
 
-def tally_block(claims: dict) -> str:
-    """Return the counts of verdicts of all papers: on the papers' statements, and on our additions."""
+def tally(claims: dict) -> dict:
+    """Return the counts of verdicts of all papers: on the papers' statements, on our additions, and numbers without a test."""
     counts = [paper["counts"] for paper in claims["papers"].values()]
     stated, added = (
         sum((Counter(n[whose]) for n in counts), Counter()) for whose in ("paper", "ours")
     )
     reported = stated.pop("reported", 0) + added.pop("reported", 0)
-    return render("block_tally", papers=counts, stated=stated, added=added, reported=reported)
+    return {"papers": counts, "stated": stated, "added": added, "reported": reported}
 
 
 def papers_block(claims: dict) -> str:
-    """Return a row per paper: title, first finding, verdicts of its claims, links."""
+    """Return a row per paper: title, outcome, verdicts on its claims, links."""
     rows = []
     for name, paper in claims["papers"].items():
         title, source = heading(name)
@@ -40,7 +40,6 @@ def papers_block(claims: dict) -> str:
                 f"paperlib/{name}/__init__.py: source must end with its year, got {source!r}"
             )
         page = f"docs/papers/{name}.md"
-        known = findings(name, claims["profile"], by_id(paper["claims"]), page)
         rows.append(
             {
                 "name": name,
@@ -48,7 +47,7 @@ def papers_block(claims: dict) -> str:
                 "title": title.split(":")[0],
                 "authors": source.split(', "')[0],
                 "year": year[0],
-                "finding": next(iter(known), ""),
+                "outcome": outcome(name, claims["profile"], by_id(paper["claims"]), page),
                 "counts": paper["counts"],
                 "notebooks": notebooks(name),
             }
@@ -99,7 +98,8 @@ def blocks(claims: dict) -> dict[str, str]:
         render("block_measured", **json.loads(commands.read_text())) if commands.exists() else ""
     )
     return {
-        "tally": tally_block(claims),
+        "tally": render("block_tally", **tally(claims)),
+        "verdicts": render("block_verdicts", **tally(claims)),
         "papers": papers_block(claims),
         "learners": learners_block(every=False),
         "measured": measured,

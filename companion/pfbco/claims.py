@@ -105,7 +105,7 @@ CLAIMS = [
     Claim(
         "pfbco.C1a.final",
         "Figure 1a, by our criterion",
-        "PF's average loss on the quadratic losses of Figure 1a declines: after the last round it is below 0.8 of its largest value (c = 0.1, our choice; C1a.final.c1 reports c = 1)",
+        "PF's average loss on the quadratic losses of Figure 1a declines: after the last round it is below 0.8 of its largest value (c = 0.1, our choice; c = 1 is reported separately)",
         f"last / largest value of the mean curve from round 1 on, {BOOT}{AT}",
         "below",
         0.8,
@@ -123,7 +123,7 @@ CLAIMS = [
     Claim(
         "pfbco.C1b",
         "Figure 1a, by our criterion",
-        "StochOCG performs similarly to PF on the quadratic losses of Figure 1a: its final average loss is within 15 % of PF's (at T = 4095 only: it is higher before and lower later; c = 0.1, our choice; C1b.c1 reports c = 1, and C9.a the different noise of the two feedbacks)",
+        "StochOCG performs similarly to PF on the quadratic losses of Figure 1a: its final average loss is within 15 % of PF's (at T = 4095 only: it is higher before and lower later; c = 0.1, our choice; c = 1 and the different noise of the two feedbacks are reported separately)",
         f"{RATIO}, StochOCG / PF{AT}",
         "within",
         (0.85, 1.15),
@@ -174,7 +174,7 @@ CLAIMS = [
         _order(
             f"C3a.{key}",
             source,
-            f"PF has the lowest average loss of the four methods in matrix completion ({where}; c = 0.1, our choice{'' if key == 'exact' else f'; C3a.{key}.c1 reports c = 1'})",
+            f"PF has the lowest average loss of the four methods in matrix completion ({where}; c = 0.1, our choice{'' if key == 'exact' else '; c = 1 is reported separately'})",
             PF_LEAST,
             COMPLETION,
         )
@@ -317,7 +317,7 @@ CLAIMS = [
         Claim(
             f"pfbco.C11.{panel}",
             f"{TEXT}, by our criterion",
-            f"Average losses decline steadily later on: PF's mean loss in the last complete epoch divided by its mean loss in the epoch before (Figure 1{panel}; c = 0.1, our choice; C1a tests Figure 1a)",
+            f"Average losses decline steadily later on: PF's mean loss in the last complete epoch divided by its mean loss in the epoch before (Figure 1{panel}; c = 0.1, our choice; another claim tests Figure 1a)",
             f"ratio of the two means, {BOOT}{PANELS[panel][1].removesuffix(', inconclusive if they disagree')}{AT}",
             "reported",
             notebook=PANELS[panel][0],
@@ -377,7 +377,7 @@ CLAIMS = [
         Claim(
             f"pfbco.C9.{panel}",
             f"{TEXT}, by our criterion",
-            f"The noise of StochOCG's gradients is comparable to the noise of PF's estimates (Figure 1{panel}; c = 0.1, our choice; C9.{panel}.c1 reports c = 1)",
+            f"The noise of StochOCG's gradients is comparable to the noise of PF's estimates (Figure 1{panel}; c = 0.1, our choice; c = 1 is reported separately)",
             f"mean norm of PF's estimates / mean norm of StochOCG's noise, {BOOT}{both}{AT}",
             "within",
             (0.5, 2.0),
@@ -471,15 +471,6 @@ CLAIMS = [
     ],
 ]
 
-LEARNERS = ("paperlib.pfbco.learners.pfbco.PFBCO",)  # the paper's algorithm
-
-SAYS = """
-In bandit convex optimization the learner chooses a point of a convex set in each round and observes the loss at that point only. PF, the
-method of the paper, estimates the gradient from this value. It then takes a Frank-Wolfe step, which minimizes a linear function over the
-set, whereas other methods project onto the set. The paper argues that this is far cheaper, for example on sets of matrices. It proves a
-regret bound of order T^(4/5) in the number of rounds T. Its experiments compare PF with FKM, which projects; with StochOCG, which observes
-noisy gradients and is not a bandit algorithm; and with Unregularized, which is PF without its regularizer.
-"""
 
 FINDINGS = (
     Finding(

@@ -8,6 +8,7 @@ import torch
 from scipy.stats import spearmanr
 
 from companion.bkb.experiments import dictionary
+from companion.store import Seconds
 from paperlib.bkb import BKB, RKHS, Confidence, ExactGPUCB, LazyBKB
 from paperlib.bkb.probes import (
     dictionary_size,
@@ -149,3 +150,51 @@ def test_a_run_keeps_to_the_bounds():
     found = play(BKB(PROBLEM.kernel, RADIUS), PROBLEM, 400, 3, record="all", probes=probes)
     assert dictionary.excess(found["dictionary"], found["unique"], found["size"]) == 0
     assert (dictionary.expected_share(found, 5.0) < 1).all()
+
+
+def test_decreases_count_the_steps_of_each_way_of_sampling():
+    shares = {("pulls", qbar): [0, x] for qbar, x in zip((1.0, 2.0, 3.0), (0.5, 0.4, 0.3))}
+    shares |= {("arms", qbar): [0, x] for qbar, x in zip((1.0, 2.0), (0.9, 0.8))}
+    shares |= {("kept", qbar): [0, x] for qbar, x in zip((1.0, 2.0), (1.0, 0.0))}
+    assert dictionary.decreases({key: {"rounds": found} for key, found in shares.items()}) == 3
+
+
+def test_paired_rounds_contain_the_round_before():
+    rounds = dictionary.paired_rounds(1000)
+    assert (rounds[0], rounds[-1]) == (1, 1000) and len(rounds) == 100
+    assert all(t - 1 in rounds for t in rounds[1::2])
+
+
+def test_size_ratio_compares_the_problems_with_most_and_least_regret():
+    found = [
+        trace(dictionary=[[m], [m]], regret=[[r], [r]])
+        for m, r in ((4.0, 5.0), (1.0, 2.0), (2.0, 9.0))
+    ]
+    assert dictionary.size_ratio(found).estimate == 2.0
+
+
+def test_rounds_and_ratios_of_run_times():
+    """On the rough problem the dictionary contains all pulled arms; on the smooth problem 2 arms, so that t >= 14 counts."""
+    T = 70
+    grow, two = np.minimum(np.arange(1.0, T + 1), 60)[None], np.full((1, T), 2.0)
+    rough = {"BKB": trace(dictionary=grow, unique=grow), "LazyBKB": trace(dictionary=grow)}
+    smooth = {"BKB": trace(dictionary=two, unique=grow), "LazyBKB": trace(dictionary=two)}
+    sized = {"rough, 9 arms": rough, "smooth, 9 arms": smooth}
+    alike, late = dictionary.rounds_while_alike(sized), dictionary.rounds_from_seven(sized)
+    assert alike.keys() == {"rough, 9 arms"} and alike["rough, 9 arms"][0].tolist() == [
+        *range(20, T)
+    ]
+    assert late.keys() == {"smooth, 9 arms"} and late["smooth, 9 arms"][0].tolist() == [
+        *range(13, T)
+    ]
+    small = dictionary.rounds_while_small(sized)
+    assert small["smooth, 9 arms"][0].tolist() == [2]  # the last of the rounds 1, 2 and 3
+    names = ("GP-UCB, naive", "GP-UCB", "BKB", "LazyBKB")
+    times = zip(names, (8.0, 4.0, 2.0, 1.0))
+    seconds = Seconds({(name, "smooth, 9 arms"): np.full((2, T), x) for name, x in times}, {})
+    rounds = {"smooth, 9 arms": late["smooth, 9 arms"] * 2}
+    lazy = dictionary.lazy_ratios(seconds, rounds)
+    estimates = {name: found.estimate for name, found in lazy.items()}
+    assert estimates == {"smooth, 9 arms, GP-UCB": 0.25, "smooth, 9 arms, BKB": 0.5}
+    crossed = dictionary.crossovers(seconds, ["smooth, 9 arms"])["smooth, 9 arms"]
+    assert set(crossed.values()) == {1} and len(crossed) == 4

@@ -11,6 +11,8 @@ from companion.bkb.experiments.variance import (
     FLOOR,
     curves,
     estimators,
+    greatest_coverage,
+    lost_coverage,
     measures,
     worst_excess,
     worst_ratio,
@@ -229,6 +231,12 @@ def test_values_equal_up_to_rounding_are_at_the_floor():
     two = {"own most": np.array([[1 + 9e-8, 1.5]]), "own least": np.array([[1 - 3e-9, 0.9]])}
     assert (worst_excess(one) == worst_excess(two)).all()
     assert worst_excess(one).tolist() == [[FLOOR, 0.5]]
+
+
+def test_statistics_of_the_coverage():
+    coverage = np.array([[0.9, 0.5, 0.6], [0.7, 0.3, 0.2]])
+    assert greatest_coverage(coverage, [6, 63, 215]).estimate == pytest.approx(0.8)
+    assert lost_coverage(coverage).estimate == pytest.approx(0.4)
 
 
 def test_measures_list_names_for_the_requested_estimators():

@@ -65,7 +65,7 @@ DECIDED = {
 # Claims that cannot fail, or that were chosen after an inspection of the numbers. They are shown but never count as holding.
 UNJUDGED = {
     **{f"C9.slope.{link}": "cannot distinguish O(1) from O(t)" for link in ("logistic", "poisson")},
-    "C14": "identified the environment from these numbers",
+    "C14": "identified the arms and the dimension from these numbers",
     "C20": "chose the seed of K-means because it gives",
     "C21.a": "chosen after an inspection",
     "C22.glmucb": "chosen after an inspection",

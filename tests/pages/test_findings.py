@@ -47,6 +47,11 @@ def test_ofuls_regret_is_less_than_a_tenth_of_confidenceballs():
     assert 10 * regret["OFUL"] < regret["ConfidenceBall"]
 
 
+def test_ofuls_radius_is_more_than_ten_times_its_error_at_the_end():
+    radius, error = ends("linear/ellipsoid", "radius"), ends("linear/ellipsoid", "error")
+    assert radius["OFUL"] > 10 * error["OFUL, error"] > 0
+
+
 def test_glr_has_more_than_ten_times_the_needless_restarts_of_master():
     about = json.loads((project_dir() / "figures" / "nsbco" / "detection.json").read_text())
     needless = {

@@ -9,6 +9,7 @@ import pytest
 from companion.output import project_dir
 from companion.pages import ledger, readme
 from companion.pages.markdown import render
+from companion.pages.papers import by_id, outcome
 from companion.papers import papers
 
 BEGIN, END = (mark.format("papers") for mark in readme.MARK)
@@ -37,9 +38,27 @@ def test_the_table_has_every_paper_with_its_findings():
     assert all("`✓ " in row and "#claims)" in row for row in rows)
 
 
+def test_the_first_screen_shows_purpose_papers_result_figure_example_and_commands():
+    text = "\n".join((project_dir() / "README.md").read_text().splitlines()[:45])
+    marks = [
+        "**Runnable",
+        "- **Are you reading",
+        "- **Do you have",
+        "- **Do you build",
+        "| paper |",
+    ]
+    marks += ["**What we found.**", "figures/overview/overview.png", "<small>", "```python"]
+    marks += [f"\npython3 run.py {command} " for command in ("lab", "figures", "test")]
+    places = [text.find(mark) for mark in marks]
+    assert -1 not in places and places == sorted(places)
+    for paper in papers():
+        links = (".md)", ".md#figures)", "_0_step_by_step.ipynb)")
+        assert all(re.search(rf"\]\([\w/]+/{paper}{re.escape(link)}", text) for link in links)
+
+
 def test_readme_has_a_place_for_every_block():
     text = (project_dir() / "README.md").read_text()
-    for name in ("measured", "learners", "papers", "tally"):
+    for name in ("measured", "learners", "papers", "tally", "verdicts"):
         assert "\nnew\n" in readme.replace_block(text, name, "new")
 
 
@@ -110,12 +129,33 @@ def test_a_first_call_of_test_is_measured_in_a_separate_clone(tmp_path, monkeypa
 
 def test_the_tally_counts_tested_and_reported_claims():
     kinds = {"paper": {"holds": 2, "reported": 1}, "ours": {"fails": 1, "not run": 4}}
-    text = readme.tally_block({"papers": {"toy": {"counts": kinds}}})
-    assert "2 claims of the 1 paper have a test: 2 hold (" in text
+    counts = readme.tally({"papers": {"toy": {"counts": kinds}}})
+    assert "2 claims of the 1 paper have a test: 2 hold (" in render("block_tally", **counts)
     assert (
         "We also wrote tests for 5 statements of our own: 1 fails and 4 have not been run. Another 1 numbers"
-        in text
+        in render("block_verdicts", **counts)
     )
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_an_outcome_has_at_most_three_sentences_and_linked_numbers(paper):
+    known = by_id(ledger.gather("paper")["papers"][paper]["claims"])
+    text = outcome(paper, "paper", known, "page.md")
+    assert 1 <= len(re.findall(r"\.(?: |$)", text)) <= 3
+    assert re.search(r"\[-?[\d.]+(?: %)?\]\(page\.md#", text)
+    # The number of a run is filled in as a link; typed numbers are settings and thresholds, such as 0.2.
+    assert not re.search(r"\d\.\d\d", re.sub(r"\[[^]]*\]\([^)]*\)", "", text))
+
+
+def test_an_outcome_follows_the_verdicts():
+    known = by_id(ledger.gather("paper")["papers"]["nsbco"]["claims"])
+    change = lambda id, verdict: known | {id: known[id] | {"verdict": verdict}}
+    text = lambda claims: outcome("nsbco", "paper", claims, "page.md")
+    assert "is inconclusive" in text(change("C1a", "inconclusive"))
+    assert "is below our threshold" in text(change("C1a", "holds"))
+    assert "power" not in text(change("C1a", "not run")) and "MASTER" in text(known)
+    with pytest.raises(ValueError, match="requires the verdict 'holds' of C12.found, got 'fails'"):
+        text(change("C12.found", "fails"))
 
 
 def test_main_writes_all_blocks(tmp_path, monkeypatch):
@@ -126,7 +166,7 @@ def test_main_writes_all_blocks(tmp_path, monkeypatch):
     (tmp_path / "bench/commands.json").write_text(
         '{"machine": {"processor": "x", "cores": 1, "memory_gib": 1}, "commands": {"x": {"seconds": 1, "gib": 1}}}'
     )
-    names = ("measured", "learners", "papers", "tally")
+    names = ("measured", "learners", "papers", "tally", "verdicts")
     (tmp_path / "README.md").write_text(
         "\n".join(
             f"{readme.MARK[0].format(name)}\nold\n{readme.MARK[1].format(name)}" for name in names

@@ -5,13 +5,16 @@ Letters: R trials, N timed trials, T rounds; d_eff effective dimension, m_t arms
 Index t - 1 of a series belongs to round t.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from paperlib import stats
 from paperlib.bkb.theory.constants import size_expected
 from paperlib.core.trace import Trace
+
+from ...store.seconds import Seconds
+from .settings import RESAMPLES
 
 # Factors for the accuracy of a sketched variance relative to the exact one.
 ALPHAS = (1.1, 1.5, 2.0, 3.0, 5.0)
@@ -35,6 +38,25 @@ def accuracy(ratio: np.ndarray) -> dict[str, list[float]]:
 def falls(shares) -> int:
     """Return the number of steps where a sequence decreases."""
     return int((np.diff(np.asarray(shares, float)) < 0).sum())
+
+
+def decreases(shares: Mapping[tuple[str, float], Mapping[str, Sequence[float]]]) -> int:
+    """Count the steps to a larger qbar at which fewer rounds have a variance within a factor of 1.5.
+
+    Args:
+        shares: unit of sampling and qbar -> ``accuracy``. The units pulls and arms count, each with increasing qbar.
+    """
+    within = ALPHAS.index(1.5)
+    return sum(
+        falls([found["rounds"][within] for (merge, _), found in shares.items() if merge == unit])
+        for unit in ("pulls", "arms")
+    )
+
+
+def paired_rounds(horizon: int) -> list[int]:
+    """Return 50 evenly spaced rounds and the round before each, because a bound uses the dimension of the round before."""
+    even = np.unique(np.linspace(2, horizon, 50).astype(int))
+    return sorted({*even.tolist(), *(even - 1).tolist()})
 
 
 def expected_share(trace: Trace, qbar: float, eps: float = 0.5) -> np.ndarray:
@@ -72,16 +94,26 @@ def excess(size: np.ndarray, unique: np.ndarray, drawn: np.ndarray) -> int:
     return int((size > np.minimum(unique, drawn)).sum())
 
 
+def growth(trace: Trace, name: str, rounds: float) -> np.ndarray:
+    """Return the factor by which a series grows from round t to the last round, R.
+
+    Args:
+        trace: with the series.
+        name: name of the series.
+        rounds: t; if it was not recorded, the first recorded round after it is used.
+    """
+    first = int(np.searchsorted(trace.rounds, rounds))
+    return trace[name][:, -1] / trace[name][:, first]
+
+
 def growth_beside(trace: Trace, rounds: float) -> np.ndarray:
     """Return the growth of the dictionary relative to the effective dimension from round t on, (m_T / m_t) / (d_T / d_t), R.
 
     Args:
         trace: with "dictionary" and "dimension".
-        rounds: t; if it was not recorded, the first recorded round after it is used.
+        rounds: t, as for ``growth``.
     """
-    first = int(np.searchsorted(trace.rounds, rounds))
-    grown = lambda series: series[:, -1] / series[:, first]
-    return grown(trace["dictionary"]) / grown(trace["dimension"])
+    return growth(trace, "dictionary", rounds) / growth(trace, "dimension", rounds)
 
 
 def size_with_regret(traces: Sequence[Trace]) -> np.ndarray:
@@ -102,6 +134,17 @@ def size_with_regret(traces: Sequence[Trace]) -> np.ndarray:
             f"traces must be at least 3 traces with a rank correlation in every trial, got {len(traces)} traces and {int(np.isnan(found).sum())} trials without a rank correlation"
         )
     return found
+
+
+def size_ratio(traces: Sequence[Trace]) -> stats.Interval:
+    """Return m_T on the problem with the most regret divided by m_T on the problem with the least, with a bootstrap interval.
+
+    Args:
+        traces: one trace per problem, with "dictionary".
+    """
+    by_regret = sorted(traces, key=lambda trace: trace.last().mean())
+    most, least = (trace.last("dictionary") for trace in (by_regret[-1], by_regret[0]))
+    return stats.ratio(most, least, of="dictionaries", resamples=RESAMPLES)
 
 
 # Run time -------------------------------------------------------------------------------------------------
@@ -146,3 +189,66 @@ def crossover(first: np.ndarray, other: np.ndarray) -> int | None:
     # A crossover in the last tenth of the rounds could be chance.
     middle = np.median(np.where(starts < 0.9 * T, starts + 1.0, np.inf))
     return int(middle) if np.isfinite(middle) else None
+
+
+EXACT = (
+    "GP-UCB, naive",
+    "GP-UCB",
+)  # exact GP-UCB, refitted to its history and with rank-one updates
+Sized = Mapping[
+    str, Mapping[str, Trace]
+]  # problem -> learner -> trace with "dictionary" and "unique"
+Rounds = Mapping[str, Sequence[np.ndarray]]  # problem -> rounds of each trial, counted from 0
+
+
+def crossovers(
+    seconds: Seconds, problems: Sequence[str]
+) -> dict[str, dict[tuple[str, str], int | None]]:
+    """Return problem -> (BKB or LazyBKB, exact method) -> ``crossover`` of their run times."""
+    return {
+        problem: {
+            (name, other): crossover(seconds[name, problem], seconds[other, problem])
+            for name in ("BKB", "LazyBKB")
+            for other in EXACT
+        }
+        for problem in problems
+    }
+
+
+def rounds_while_small(sized: Sized) -> Rounds:
+    """Return ``while_small`` of BKB for each trial of each problem."""
+    return {
+        problem: [*map(while_small, found["BKB"]["dictionary"], found["BKB"]["unique"])]
+        for problem, found in sized.items()
+    }
+
+
+def rounds_while_alike(sized: Sized) -> Rounds:
+    """Return ``while_alike`` of BKB for each trial of each problem with a rough function."""
+    return {
+        problem: [*map(while_alike, found["BKB"]["dictionary"], found["BKB"]["unique"])]
+        for problem, found in sized.items()
+        if problem.startswith("rough")
+    }
+
+
+def rounds_from_seven(sized: Sized) -> Rounds:
+    """Return ``from_seven`` of LazyBKB for each trial of the problems where every trial has at least 50 such rounds."""
+    late = {name: [*map(from_seven, x["LazyBKB"]["dictionary"])] for name, x in sized.items()}
+    return {name: rounds for name, rounds in late.items() if min(map(len, rounds)) >= 50}
+
+
+def time_ratios(seconds: Seconds, a: str, b: str, rounds: Rounds) -> dict[str, stats.Interval]:
+    """Return problem -> ratio of the mean run times of two learners in these rounds, with a bootstrap interval over trials."""
+    how = {"of": "mean", "over": "trials", "resamples": RESAMPLES}
+    return {
+        problem: seconds.ratio((a, problem), (b, problem), rounds=chosen, **how)
+        for problem, chosen in rounds.items()
+    }
+
+
+def lazy_ratios(seconds: Seconds, late: Rounds) -> dict[str, stats.Interval]:
+    """Return the ratio of LazyBKB's mean run time to exact GP-UCB's and to BKB's, by problem and method."""
+    others = ("GP-UCB", "BKB")
+    found = {other: time_ratios(seconds, "LazyBKB", other, late) for other in others}
+    return {f"{problem}, {other}": found[other][problem] for problem in late for other in others}

@@ -4,11 +4,12 @@ Source: Calandriello et al. (2019), Section 3 and Figure 2.
 Letters: R trials, T' recorded rounds.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
 
+from paperlib import stats
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.model.confidence import Confidence
@@ -23,6 +24,9 @@ from paperlib.bkb.probes import (
 )
 from paperlib.core.rounds import StateField
 from paperlib.maths.gp import Kernel
+
+ALPHA = 3  # factor between the variances in the claims, alpha at eps = 1/2
+BOOTSTRAP = {"seed": 0, "resamples": 2000}
 
 
 def estimators(kernel: Kernel, confidence: Confidence) -> dict[str, Estimator]:
@@ -78,3 +82,18 @@ FLOOR = 1e-6  # Smaller relative differences count as equal, because rounding di
 def worst_excess(values: dict[str, np.ndarray]) -> np.ndarray:
     """Return ``worst_ratio`` minus 1, but at least ``FLOOR``, R x T': variances that are equal up to 1e-6 are at the floor."""
     return (worst_ratio(values) - 1).clip(FLOOR)
+
+
+def greatest_coverage(coverage: np.ndarray, rounds: Sequence[int]) -> stats.Interval:
+    """Return the greatest mean coverage of f among ``rounds``, with a bootstrap interval over draws. ``coverage``: R x T'."""
+    found = {
+        f"t = {t}": stats.bootstrap_mean(sample, of="coverage", bounds=(0, 1), **BOOTSTRAP)
+        for t, sample in zip(rounds, coverage.T)
+    }
+    return stats.largest(found)
+
+
+def lost_coverage(coverage: np.ndarray) -> stats.Interval:
+    """Return the mean decrease of the coverage of f from the first to the last round. ``coverage``: R x T'."""
+    lost = coverage[:, 0] - coverage[:, -1]
+    return stats.bootstrap_mean(lost, of="loss of coverage", bounds=(-1, 1), **BOOTSTRAP)

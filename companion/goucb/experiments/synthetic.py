@@ -238,14 +238,16 @@ def table(found: dict[str, Trace], n: int, maximum: Any, noise: float) -> list[s
     for name, trace in found.items():
         late = between(trace, n + 1, len(trace.rounds)) / (len(trace.rounds) - n)
         cells = (trace.last(), late, simple(trace, maximum)[:, -1])
-        texts = [
-            f"{format_number(x.estimate)} [{format_number(x.low)}, {format_number(x.high)}]"
-            for x in map(stats.mean, cells)
-        ]
+        texts = [interval_text(stats.mean(cell)) for cell in cells]
         if stats.mean(cells[-1]).high < noise:
             texts[-1] = f"below {noise:g}"
         lines.append("".join([f"{name:24s}", *[f"{text:>34s}" for text in texts]]))
     return lines
+
+
+def interval_text(x: stats.Interval) -> str:
+    """Return an estimate with its interval as text."""
+    return f"{format_number(x.estimate)} [{format_number(x.low)}, {format_number(x.high)}]"
 
 
 def describe_values(values: dict[str, float], noise: float) -> str:

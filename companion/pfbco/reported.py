@@ -1,0 +1,162 @@
+"""Numbers that Chen, Zhang & Karbasi (2019) print, with the places of our numbers."""
+
+from ..reported import Reported
+
+CONSTANT = "c = 0.1, our choice, because the paper does not state c"
+
+REPORTED = (
+    Reported(
+        "figure_1a",
+        f"quadratic losses: final average loss of PF divided by the largest value of its curve ({CONSTANT})",
+        "below 1 (declines)",
+        "Section 4, Figure 1a",
+        "{C1a.final}, and {C1a.final.c1} at c = 1; the control with sign-flipped feedback ends at {figure_1a:c=0.1/PF, sham/final} and PF at {figure_1a:c=0.1/PF/final}",
+    ),
+    Reported(
+        "figure_1a",
+        f"quadratic losses: final average loss of StochOCG divided by PF's ({CONSTANT})",
+        "about 1 (similar)",
+        "Section 4, Figure 1a",
+        "{C1b}, and {C1b.c1} at c = 1",
+    ),
+    Reported(
+        "figure_1a",
+        f"quadratic losses: final average loss of FKM, which the paper reports as the lowest, divided by PF's ({CONSTANT})",
+        "below 1",
+        "Section 4, Figure 1a",
+        "{figure_1a:c=0.1/FKM/final ÷ c=0.1/PF/final}; staying at the center has {figure_1a:lines/center ÷ c=0.1/PF/final}",
+    ),
+    Reported(
+        "figure_1a",
+        f"quadratic losses: growth factor of Unregularized's average loss over the last four doublings of the rounds ({CONSTANT})",
+        "1 (its summed loss is linear)",
+        "Section 4, Figure 1a",
+        "{C1d}",
+    ),
+    Reported(
+        "figure_1a",
+        "number of repetitions",
+        "50",
+        "Section 4",
+        "{figure_1a:trials}",
+    ),
+    Reported(
+        "figure_1a",
+        "quadratic losses: number of rounds",
+        "not stated",
+        "Section 4",
+        "we chose {figure_1a:parameters/horizon}",
+    ),
+    Reported(
+        "figure_1a",
+        f"norm of PF's estimates divided by the norm of StochOCG's noise: quadratic losses, portfolios, matrices ({CONSTANT})",
+        "about 1 (the noise is set so that the two are comparable)",
+        "Section 4",
+        "{C9.a}, {C9.b}, {C9.c}, and {C9.a.c1}, {C9.b.c1}, {C9.c.c1} at c = 1",
+    ),
+    Reported(
+        "figure_1b",
+        f"portfolios: final average loss of FKM, which the paper reports as the largest, divided by PF's ({CONSTANT})",
+        "above 1",
+        "Section 4, Figure 1b",
+        "{figure_1b:close prices, c=0.1/FKM/final ÷ close prices, c=0.1/PF/final}, and {figure_1b:close prices, c=1/FKM/final ÷ close prices, c=1/PF/final} at c = 1",
+    ),
+    Reported(
+        "figure_1b",
+        f"portfolios: final average loss of StochOCG divided by the loss of PF, which the paper reports as the lowest ({CONSTANT})",
+        "above 1",
+        "Section 4, Figure 1b",
+        "{figure_1b:close prices, c=0.1/StochOCG/final ÷ close prices, c=0.1/PF/final}, and {figure_1b:close prices, c=1/StochOCG/final ÷ close prices, c=1/PF/final} at c = 1",
+    ),
+    Reported(
+        "figure_1b",
+        "portfolios: number of stocks; days",
+        "100 of the S&P 500; 18 February 2013 to 27 November 2017",
+        "Section 4",
+        "the same number, drawn per trial from the complete series; {figure_1b:parameters/horizon} rounds",
+    ),
+    Reported(
+        "figure_1c",
+        f"matrix completion, oracle as printed: final average loss of StochOCG divided by the loss of PF, which the paper reports as the lowest ({CONSTANT})",
+        "above 1",
+        "Section 4, Figure 1c",
+        "{figure_1c:final average loss/printed, c=0.1/StochOCG/loss/estimate ÷ final average loss/printed, c=0.1/PF/loss/estimate}, and {figure_1c:final average loss/printed, c=1/StochOCG/loss/estimate ÷ final average loss/printed, c=1/PF/loss/estimate} at c = 1",
+    ),
+    Reported(
+        "figure_1c",
+        f"matrix completion, oracle as printed: final average loss of FKM, which the paper reports as the largest, divided by PF's ({CONSTANT})",
+        "above 1",
+        "Section 4, Figure 1c",
+        "{figure_1c:final average loss/printed, c=0.1/FKM/loss/estimate ÷ final average loss/printed, c=0.1/PF/loss/estimate}, and {figure_1c:final average loss/exact, c=0.1/FKM/loss/estimate ÷ final average loss/exact, c=0.1/PF/loss/estimate} with the exact oracle of the nuclear-norm ball",
+    ),
+    Reported(
+        "figure_1c",
+        "matrix completion: size and rank of the matrices; fraction of observed entries",
+        "20, 18; 1/2",
+        "Section 4",
+        "the same, over {figure_1c:parameters/horizon} rounds (the paper states no number of rounds)",
+    ),
+    *(
+        Reported(
+            "time_per_round",
+            f"{name}: run time of FKM divided by PF's",
+            value,
+            "Section 4, Figure 1d",
+            f"{{C4.{panel}}} with specialized projections, {{C4.solver.{panel}}} with generic solvers",
+        )
+        for panel, name, value in (
+            ("a", "quadratic losses", "almost 7"),
+            ("b", "portfolios", "5"),
+            ("c", "matrix completion", "61"),
+        )
+    ),
+    Reported(
+        "time_per_round",
+        "run time of StochOCG divided by PF's: quadratic losses, portfolios, matrices",
+        "above 1 (slower, because it computes gradients)",
+        "Section 4, Figure 1d",
+        "{C5.a}, {C5.b}, {C5.c}",
+    ),
+    Reported(
+        "time_per_round",
+        "run time of one projection divided by the run time of one call of the linear oracle (20 x 20 matrices)",
+        "far above 1",
+        "Section 4",
+        "{C10.specialized} with an eigendecomposition, {C10.solver} with a generic solver",
+    ),
+    Reported(
+        "growth",
+        "exponent of T in PF's regret: linear losses on the unit ball of dimension 1, 2, 3, 5",
+        "4/5",
+        "Theorem 1, Table 1",
+        "{C7.n1}, {C7.n2}, {C7.n3}, {C7.n5}, at horizons up to 2^15",
+    ),
+    Reported(
+        "growth",
+        "exponent of T in PF's regret minus the exponent of FKM (ball of dimension 1)",
+        "1/20 (4/5 - 3/4)",
+        "Table 1",
+        "{C7.order}",
+    ),
+    Reported(
+        "growth",
+        "growth factor of PF's regret from dimension 1 to 5, T = 32768",
+        "5 at most (the bound is linear in n)",
+        "Theorem 1",
+        "{growth:dimension/mean/3 ÷ dimension/mean/0}; the regret is affine in n, the largest residual is {C7.linear:%}",
+    ),
+    Reported(
+        "horizons",
+        "bound on the regret at T = 32768, linear losses on the unit ball of dimension 2 (c = 1)",
+        "of order n T^(4/5), with all constants",
+        "Theorem 1",
+        "the formula gives {horizons:n=2/Theorem 1, printed/final}; PF's regret is {horizons:n=2/PF/final}",
+    ),
+    Reported(
+        "parts",
+        "bound on the regret of the anytime form, T = 32767, linear losses on the unit disc (c = 1)",
+        "(t + 1)^(4/5) / (1 - 2^(-4/5)) times the constant of Theorem 1",
+        "Theorem 2",
+        "the formula gives {parts:Theorem 2/value/final} with our corrected constant; the regret is {parts:anytime/final}",
+    ),
+)

@@ -1,0 +1,84 @@
+"""Functions behind the notebooks' cells, in the cases that the quick profile never runs."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from companion.goucb.claims import CLAIMS, CLASSIFIERS, DATA
+from companion.goucb.experiments import tuning as runs_of_tuning
+from companion.goucb.experiments.settings import CONTROLS, PAPER, functions
+from companion.goucb.figures import synthetic, tuning
+from paperlib.core.trace import Trace
+
+SIZES = tuning.Sizes(n=8, rounds=64, folds=5, designs=1, field_designs=1)
+TASKS = [f"{name}.{kind}" for name in DATA for kind in CLASSIFIERS]
+
+
+class Judge:
+    """A study that stores the ids of the claims that it judges, and of the claims that were not run."""
+
+    def __init__(self):
+        self.judged, self.left_out = [], {}
+
+    def judge(self, id, statistic, reason=""):
+        assert np.isfinite(statistic[0])
+        self.judged.append(id)
+        return SimpleNamespace(id=id, verdict="holds")
+
+    def not_run(self, id, reason):
+        self.left_out[id] = reason
+        return SimpleNamespace(id=id, verdict="not run")
+
+
+def tuned(rng):
+    """Return the regret of a run with random accuracies, as ``experiments.tuning.regrets`` needs it."""
+    accuracy = 0.9 + 0.05 * rng.random((SIZES.folds, SIZES.total))
+    rounds = np.arange(1, SIZES.total + 1)
+    series = {"regret": accuracy.cumsum(1), "best": np.maximum.accumulate(accuracy, 1)}
+    return Trace(rounds, series, {}, rounds * 1e-3, list(range(SIZES.folds)), {"seed": 0})
+
+
+@pytest.fixture
+def found():
+    """Task -> learner -> trace with regrets, for all tasks and the paper's methods."""
+    rng = np.random.default_rng(0)
+    names = [*PAPER, tuning.OURS, *CONTROLS, tuning.RIVAL]
+    return {
+        task: runs_of_tuning.regrets({name: tuned(rng) for name in names}, SIZES.folds)
+        for task in TASKS
+    }
+
+
+def test_each_claim_on_tuning_is_judged_once_with_the_papers_data_and_methods(found):
+    study = Judge()
+    judged = tuning.judge_paper_claims(study, found, {}, SIZES, decides=True)
+    tuning.judge_our_claims(study, found, SIZES.folds, decides=True)
+    declared = {c.id for c in CLAIMS if c.notebook == "goucb_3_tuning" and not c.parts}
+    assert sorted(study.judged) == sorted(declared) and not study.left_out
+    assert {task for task, _ in judged} <= set(TASKS)
+
+
+def test_claims_on_tuning_are_not_run_without_the_papers_data(found):
+    study = Judge()
+    notes = {"breast.boosting": "on other data"}
+    judged = tuning.judge_paper_claims(study, found, notes, SIZES, decides=False)
+    together = tuning.judge_our_claims(study, found, SIZES.folds, decides=False)
+    assert not study.judged and len(study.left_out) == len(judged) + len(together)
+    assert study.left_out["goucb.C7.boosting"] == "on other data"
+    assert study.left_out["goucb.C8"] == tuning.LEFT_OUT
+    assert tuning._decided(together) == []
+
+
+def test_the_outcomes_of_phase_1_have_the_number_of_paired_trials():
+    setting = functions(12)["f1"]
+    rounds, top = np.arange(1, 31), setting.problem.maximum
+    regret = np.stack([np.full(30, 9.0), np.zeros(30), np.zeros(30)]).cumsum(1)
+    best = top - np.diff(regret, axis=1, prepend=0.0)
+    trace = Trace(rounds, {"regret": regret, "best": best}, {}, rounds * 1e-3, [0, 1, 2], {})
+    drawn = {"best": np.array([0.0, 9.0]), "uniform": np.array([9.0, 9.0])}
+    paired = {"GO-UCB": trace, "repeat-best": trace}
+    phase = synthetic.summarize_first_phase(drawn, paired, setting)
+    assert (phase.bad, phase.still, phase.trials) == (1, 1, 3)
+    assert phase.poor.estimate == 0.5 and phase.limit == pytest.approx(0.1)
+    assert phase.stuck.startswith("there were 1 such trials among 3")

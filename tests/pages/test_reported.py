@@ -1,0 +1,160 @@
+"""The numbers that the papers print: each is shown with a number of our committed results."""
+
+import json
+import re
+
+import pytest
+
+from companion import reported
+from companion.output import project_dir
+from companion.pages.markdown import TEMPLATES
+from companion.papers import papers
+from companion.reported import NOTHING, Reported
+
+PAPERS = papers()
+FIELDS = ["quantity", "paper", "place", "here"]
+# Beginnings of texts for which we need no number.
+WORDS = ("not measured: ", "the same", "our reading")
+
+
+@pytest.fixture
+def declare(monkeypatch):
+    """Replace the rows of all papers by the given ones."""
+
+    def replace(*rows):
+        monkeypatch.setattr(reported, "declared", lambda paper: rows)
+
+    return replace
+
+
+def row(here, figure="figure_1"):
+    return Reported(figure, "regret of a method", "about 100", "Table 9", here)
+
+
+def shown(here, profile="paper"):
+    (found,) = reported.rows("glbomd", "figure_1", profile)
+    return found["here"]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_paper_has_rows_and_every_figure_of_a_row_exists(paper):
+    assert reported.declared(paper)
+    folder = project_dir() / "figures" / paper
+    missing = [
+        name for name in reported.figures(paper) if name and not (folder / f"{name}.json").exists()
+    ]
+    assert not missing
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_number_of_a_row_is_in_the_committed_results(paper):
+    found = [each for figure in reported.figures(paper) for each in reported.rows(paper, figure)]
+    assert len(found) == len(reported.declared(paper))
+    for each in found:
+        assert list(each) == FIELDS and all(each.values()), each
+        assert NOTHING not in each["here"] and not re.search(r"[{}]|nan", each["here"]), each
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_rows_differ_and_have_a_place_and_a_number_of_ours(paper):
+    rows = reported.declared(paper)
+    assert len({each.quantity for each in rows}) == len(rows)
+    for each in rows:
+        assert re.search(r"\{[^{}]+\}", each.here) or each.here.startswith(WORDS), each
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_number_that_a_profile_lacks_is_a_dash(paper, monkeypatch, tmp_path):
+    """No run of the quick profile has written figures here; the claims have their recorded numbers."""
+    monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path))
+    found = [
+        each for figure in reported.figures(paper) for each in reported.rows(paper, figure, "quick")
+    ]
+    here = {each["quantity"]: each["here"] for each in found}
+    for each in reported.declared(paper):
+        places = re.findall(r"\{([^{}]+)\}", each.here)
+        dashes = [place for place in places if not reported.CLAIM.fullmatch(place)]
+        assert here[each.quantity].count(NOTHING) == len(dashes), each
+
+
+def test_numbers_of_claims_are_those_of_the_verdicts(declare):
+    numbers = {
+        each["id"]: each
+        for each in json.loads((project_dir() / "figures" / "claims.json").read_text())["papers"][
+            "glbomd"
+        ]["claims"]
+    }
+    declare(row("{C11.slsqp}; {C14/1}; {C14}; {C11.slsqp:verdict}"))
+    slsqp, kappa = numbers["glbomd.C11.slsqp"], numbers["glbomd.C14"]["statistic"]
+    all_of_them = ", ".join(map(str, kappa))
+    assert shown("") == f"{slsqp['statistic']:.0f}; {kappa[1]}; {all_of_them}; {slsqp['verdict']}"
+
+
+def test_paths_select_ends_positions_elements_and_ratios(declare):
+    about = json.loads((project_dir() / "figures" / "glbomd" / "figure_1.json").read_text())
+    curve = about["numbers"]["regret S=3"]
+    ours, other = curve["GLB-OMD"]["mean"], curve["OFUGLB"]["mean"]
+    i = curve["GLB-OMD"]["rounds"].index(1500)
+    path = "figure_1:regret S=3/GLB-OMD"
+    declare(
+        row(
+            f"{{{path}/final}}; {{{path}/at 1500}}; {{{path}/mean/0}}; {{{path}/mean/count}}; {{{path}/final ÷ regret S=3/OFUGLB/final}}; {{figure_1:parameters/horizon}}"
+        )
+    )
+    expected = (ours[-1], ours[i], ours[0], len(ours), ours[-1] / other[-1], 3000)
+    assert shown("") == "; ".join(map(reported.format_number, expected))
+
+
+def test_units_multiply_and_checks_are_found_by_statement(declare):
+    declare(
+        row("{linear/ellipsoid:checks/Theorem 2/coverage/estimate:%}; {figure_1:trials/GLB-OMD:ms}")
+    )
+    share, hundred = shown("").split("; ")
+    assert share.endswith(" %") and 99 < float(share[:-2]) <= 100
+    assert float(hundred) == 100_000
+
+
+@pytest.mark.parametrize(
+    "here, parts",
+    [
+        ("{figure_1:regret S=4/OFUGLB/final}", ["regret S=4", "'regret S=3'", "'regret S=5'"]),
+        ("{figure_1:regret S=3/OFUGLB/last}", ["'last'", "'mean'", "'rounds'"]),
+        ("{figure_1:regret S=3/OFUGLB/at 1501}", ["'at 1501'"]),
+        ("{figure_1:regret S=3/OFUGLB/mean/300}", ["300 of 300"]),
+        ("{figure_1:regret S=3/OFUGLB}", ["not a number", "'mean'"]),
+        ("{linear/ellipsoid:checks/Theorem 3/ratio}", ["'Theorem 3'", "'Theorem 2'"]),
+        ("{figure_9:regret/final}", ["figures/glbomd/figure_9.json"]),
+        ("{C99}", ["C99"]),
+        ("{C5}", ["C5", "parts"]),
+        ("{C14/6}", ["6"]),
+    ],
+)
+def test_a_wrong_place_names_the_row_and_what_there_is(declare, here, parts):
+    declare(row(here))
+    with pytest.raises(ValueError, match="regret of a method") as error:
+        reported.rows("glbomd", "figure_1")
+    assert here in str(error.value) and all(part in str(error.value) for part in parts)
+
+
+def test_an_unknown_path_is_a_dash_outside_of_the_paper_profile(declare, monkeypatch, tmp_path):
+    (tmp_path / "quick" / "glbomd").mkdir(parents=True)
+    (tmp_path / "quick" / "glbomd" / "figure_1.json").write_text(
+        json.dumps({"numbers": {"a": {"mean": [1.0, 2.5], "rounds": [10, 20]}}})
+    )
+    monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path))
+    declare(row("{figure_1:a/final}, {figure_1:a/at 3000}, {figure_1:b/final}"))
+    assert shown("", "quick") == f"2.50, {NOTHING}, {NOTHING}"
+
+
+def test_values_that_were_read_off_are_marked_and_the_table_shows_the_place(declare):
+    declare(row("{C5.S3} | times")._replace(read_off=True))
+    rows = reported.rows("glbomd", "figure_1")
+    assert rows[0]["paper"] == "about 100 (read off)"
+    table = TEMPLATES.get_template("macros.md.j2").module.reported(rows)
+    head, line, body = str(table).strip().split("\n")
+    assert head == "| quantity | the paper | here |" and line == "| --- | --- | --- |"
+    assert "about 100 (read off)<br><small>Table 9</small>" in body and r"\| times" in body
+
+
+def test_no_rows_give_no_table():
+    assert not str(TEMPLATES.get_template("macros.md.j2").module.reported([])).strip()
