@@ -29,12 +29,13 @@ from .asktell import Optimizer
 from .asktell.inputs import warn_caller
 from .bkb import RBF, Confidence, LazyBKB
 from .bkb import Optimizer as ArmOptimizer
+from .core.extras import extra
 from .core.streams import Streams
 from .core.validation import check_integer, check_size, raise_invalid
 from .goucb import TrustRegion, TuRBO, practical
 from .maths.bounds import Bounds
 
-try:
+with extra("optuna", "paperlib.samplers"):
     from optuna import Study
     from optuna._transform import _SearchSpaceTransform
     from optuna.distributions import BaseDistribution, CategoricalDistribution
@@ -42,10 +43,6 @@ try:
     from optuna.search_space import IntersectionSearchSpace
     from optuna.study import StudyDirection
     from optuna.trial import FrozenTrial, TrialState
-except ImportError as error:
-    raise ImportError(
-        "paperlib.samplers needs Optuna: pip install 'paperlib[optuna]'", name="optuna"
-    ) from error
 
 __all__ = ["BKBSampler", "GOUCBSampler", "TuRBOSampler"]
 

@@ -69,9 +69,7 @@ SYNTHETIC, TUNING, THEORY, COST = (
 LEVEL = 0.025
 PAIRED = "one-sided Wilcoxon signed-rank over paired trials, Holm over the claim's comparisons"
 CLUSTERED = "95 % t-interval over the folds of each data set"
-START = (
-    "we start its gradient ascent at the incumbent, and the paper does not state the start"
-)
+START = "we start its gradient ascent at the incumbent, and the paper does not state the start"
 TUNED = "n = 8, T = 64 and unscaled features are our choices"
 FLAT = "mean regret of the last 8 rounds, as a fraction of the mean regret of a uniform point, 95 % bootstrap over trials; flat: below 0.05, a threshold that we chose"
 DRAWN = "the regret of the best point of Phase I by Monte Carlo (empirical Bernstein interval), plus GO-UCB's difference to it over 1000 paired trials (t-interval), 95 % by Bonferroni; flat: below 0.05, a threshold that we chose"
