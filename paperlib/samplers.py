@@ -1,0 +1,419 @@
+"""The papers' methods as samplers of Optuna: GO-UCB, TuRBO, and BKB for finite search spaces.
+
+A sampler needs a completed trial for each of its first ``n_startup_trials`` points, which are uniform. After that it proposes
+all parameters that every completed trial has (Optuna's intersection search space); other parameters are drawn uniformly.
+
+How the states of trials are used:
+
+- A completed trial is an observation. A pruned trial is one, too, with its last intermediate value; without such a value it
+  counts as failed.
+- A failed trial counts as an observation of the worst value so far, so that the search avoids its neighborhood.
+- A running trial counts as an observation of the median value so far, for this proposal only. Therefore workers that search in
+  parallel propose different points.
+
+The random numbers of a proposal depend on the seed and on the number of the trial. Therefore a study that one process runs is
+reproducible, and workers that start with the same seed do not propose the same points.
+"""
+
+import copy
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+from .asktell import Optimizer
+from .asktell.inputs import warn_caller
+from .bkb import RBF, Confidence, LazyBKB
+from .bkb import Optimizer as ArmOptimizer
+from .core.extras import extra
+from .core.streams import Streams
+from .core.validation import check_integer, check_size, raise_invalid
+from .goucb import TrustRegion, TuRBO, practical
+from .maths.bounds import Bounds
+
+with extra("optuna", "paperlib.samplers"):
+    from optuna import Study
+    from optuna._transform import _SearchSpaceTransform
+    from optuna.distributions import BaseDistribution, CategoricalDistribution
+    from optuna.samplers import BaseSampler, RandomSampler
+    from optuna.search_space import IntersectionSearchSpace
+    from optuna.study import StudyDirection
+    from optuna.trial import FrozenTrial, TrialState
+
+__all__ = ["BKBSampler", "GOUCBSampler", "TuRBOSampler"]
+
+FINISHED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
+CLIP = 2.0  # largest absolute value of a standardized observation; the norm bound of BKBSampler
+SCALE = 0.2  # of the confidence radius of BKBSampler, with less exploration than the theory; chosen on three toy problems
+MOST_ARMS = 10_000  # combinations of parameters that BKBSampler accepts
+
+
+@dataclass
+class Search:
+    """The observations of one study that a sampler keeps, so that each trial is observed once."""
+
+    space: dict[str, BaseDistribution]
+    optimizer: Optimizer  # maximizes
+    used: set[int] = field(default_factory=set)  # numbers of the observed trials
+    points: list[Any] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)  # larger is better
+    scaled: int = 0  # number of values that determine the unit of the learner's feedback
+
+
+class PaperSampler(BaseSampler):
+    """Base class of the samplers. A subclass defines ``_start`` and how points and parameters are converted.
+
+    Args:
+        n_startup_trials: number of completed trials before the model is used, at least 1.
+        seed: seed of the proposals; None: a random one.
+        device: device of the computations, for example "cuda"; None: the CPU.
+
+    Raises:
+        ValueError: a value is out of range. A study with several objectives or with constraints raises it at the first
+            proposal.
+    """
+
+    def __init__(
+        self,
+        *,
+        n_startup_trials: int = 8,
+        seed: int | None = None,
+        device: str | torch.device | None = None,
+    ):
+        self._n_startup_trials = check_size("n_startup_trials", n_startup_trials)
+        self._device = device
+        self._space = IntersectionSearchSpace()
+        self._searches: dict[int, Search] = {}
+        if seed is None:
+            self.reseed_rng()
+        else:
+            self._seed = check_integer("seed", seed, least=0)
+
+    def reseed_rng(self) -> None:
+        """Choose a new seed. Optuna calls this in each thread of ``optimize(n_jobs=...)``."""
+        self._seed = int(np.random.default_rng().integers(2**31))
+
+    def infer_relative_search_space(
+        self, study: Study, trial: FrozenTrial
+    ) -> dict[str, BaseDistribution]:
+        """Return the parameters that all completed trials have and that can take more than one value."""
+        return {
+            name: distribution
+            for name, distribution in self._space.calculate(study).items()
+            if not distribution.single()
+        }
+
+    def sample_independent(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        param_name: str,
+        param_distribution: BaseDistribution,
+    ) -> Any:
+        """Draw a parameter uniformly from its range."""
+        _refuse(study)
+        numbers = self._seed, trial.number, *param_name.encode()
+        seed = int(np.random.SeedSequence(numbers).generate_state(1)[0])
+        return RandomSampler(seed).sample_independent(study, trial, param_name, param_distribution)
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """Return the proposal of the model, or no parameters before the model is used."""
+        _refuse(study)
+        known = [
+            other
+            for other in study._get_trials(deepcopy=False, use_cache=True)
+            if other.number != trial.number and _within(other, search_space)
+        ]
+        if any(other.constraints for other in known):
+            raise ValueError(
+                "study must have no constraints for the samplers of paperlib, got trials with set_constraint; use another "
+                "sampler, for example optuna.samplers.TPESampler"
+            )
+        completed = sum(other.state == TrialState.COMPLETE for other in known)
+        if not search_space or completed < self._n_startup_trials:
+            return {}
+        search = self._observed(study, search_space, known)
+        fork = copy.copy(search.optimizer)  # its state is replaced and never modified
+        fork._streams = Streams(self._seed + 1 + trial.number, [0], fork.device)
+        running = [other for other in known if other.state == TrialState.RUNNING]
+        if running:
+            middle = float(np.median(search.values))
+            points = [self._point(search_space, other.params) for other in running]
+            fork.observe(points, [self._feedback(search, middle)] * len(points))
+        return self._parameters(search_space, fork.ask())
+
+    def _observed(self, study: Study, space: dict, known: list[FrozenTrial]) -> Search:
+        """Return the study's search after all finished trials."""
+        search = self._searches.get(study._study_id)
+        if search is None or search.space != space:
+            search = Search(space, self._start(space))
+            self._searches[study._study_id] = search
+        new = [each for each in known if each.state in FINISHED and each.number not in search.used]
+        sign = 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
+        # Values first: a failed trial takes the worst of them.
+        new.sort(key=lambda each: (_value(each) is None, each.number))
+        values = [None if (y := _value(each)) is None else sign * y for each in new]
+        finite = [y for y in [*search.values, *values] if y is not None and math.isfinite(y)]
+        if new and finite:
+            low, high = min(finite), max(finite)
+            values = [low if y is None else min(max(y, low), high) for y in values]
+            search.values += values
+            search.points += [self._point(space, each.params) for each in new]
+            search.used.update(each.number for each in new)
+            self._learn(search, len(new))
+        return search
+
+    def _learn(self, search: Search, new: int) -> None:
+        """Let the optimizer observe the last ``new`` points."""
+        values = [self._feedback(search, y) for y in search.values[-new:]]
+        search.optimizer.observe(search.points[-new:], values)
+
+    def _feedback(self, search: Search, value: float) -> float:
+        """Return a value in the unit that the learner uses."""
+        return value
+
+    def _start(self, space: dict[str, BaseDistribution]) -> Optimizer:
+        """Return the optimizer of a search space, without observations."""
+        raise NotImplementedError
+
+    def _point(self, space: dict[str, BaseDistribution], params: dict[str, Any]) -> Any:
+        """Return parameters as an action of the optimizer."""
+        raise NotImplementedError
+
+    def _parameters(self, space: dict[str, BaseDistribution], point: Any) -> dict[str, Any]:
+        """Return an action of the optimizer as parameters."""
+        raise NotImplementedError
+
+
+class BoxSampler(PaperSampler):
+    """Base class of the samplers on the unit cube: numbers have one coordinate, a categorical parameter one per choice."""
+
+    def _learner(self) -> Any:
+        raise NotImplementedError
+
+    def _start(self, space: dict[str, BaseDistribution]) -> Optimizer:
+        zero = torch.zeros(len(_cube(space).bounds), dtype=torch.float64)
+        seed = self._seed
+        return Optimizer(self._learner(), Bounds(zero, zero + 1), seed=seed, device=self._device)
+
+    def _point(self, space: dict[str, BaseDistribution], params: dict[str, Any]) -> np.ndarray:
+        cube = _cube(space)
+        point = cube.transform({name: params[name] for name in space})
+        # The one-hot vector of k choices is shrunk to k / (k + 1) and half of it, the center of the choice's region. A trust
+        # region around one choice then contains points of the others.
+        for columns in _categories(space, cube):
+            point[columns] = (1 + point[columns]) * len(columns) / (2 * (len(columns) + 1))
+        return np.clip(point, 0.0, 1.0)
+
+    def _parameters(self, space: dict[str, BaseDistribution], point: np.ndarray) -> dict[str, Any]:
+        found = _cube(space).untransform(point)
+        return {name: x.item() if isinstance(x, np.generic) else x for name, x in found.items()}
+
+
+class GOUCBSampler(BoxSampler):
+    """GO-UCB in a trust region around the best trial, our practical variant of the paper's algorithm.
+
+    It models the objective by a small neural network, and evaluates the best point under the most favorable parameters of an
+    ellipsoid around the fit. It stays near the best trial, so it suits studies in which every evaluation counts (cumulative
+    regret). To find the best point, ``TuRBOSampler`` is usually better.
+
+    Source: Liu & Wang, "Global Optimization with Parametric Function Approximation" (ICML 2023).
+
+    See ``PaperSampler`` for the arguments and the errors.
+
+    Examples:
+        >>> import optuna
+        >>> from paperlib.samplers import GOUCBSampler
+        >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+        >>> study = optuna.create_study(sampler=GOUCBSampler(n_startup_trials=4, seed=0))
+        >>> study.optimize(lambda trial: (trial.suggest_float("x", -1, 1) - 0.3) ** 2, n_trials=6)
+        >>> len(study.trials)
+        6
+    """
+
+    def _learner(self) -> Any:
+        return practical(self._n_startup_trials, trust=TrustRegion(gain=0.0))
+
+
+class TuRBOSampler(BoxSampler):
+    """TuRBO-1: Thompson sampling from a Gaussian process in a trust region around the best trial.
+
+    Source: Eriksson et al., "Scalable Global Optimization via Local Bayesian Optimization" (NeurIPS 2019).
+
+    See ``PaperSampler`` for the arguments and the errors.
+
+    Examples:
+        >>> import optuna
+        >>> from paperlib.samplers import TuRBOSampler
+        >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+        >>> study = optuna.create_study(sampler=TuRBOSampler(n_startup_trials=4, seed=0))
+        >>> study.optimize(lambda trial: (trial.suggest_float("x", -1, 1) - 0.3) ** 2, n_trials=12)
+        >>> study.best_value < 0.1
+        True
+    """
+
+    def _learner(self) -> Any:
+        # The authors require an improvement relative to the incumbent's value, which depends on the unit of the objective.
+        return TuRBO(self._n_startup_trials, gain=0.0)
+
+
+class BKBSampler(PaperSampler):
+    """BKB for a finite search space: a Gaussian process on all combinations of parameters, with a sketched posterior.
+
+    Each combination is an arm. The objective is standardized by its median and standard deviation, which are computed again
+    whenever the number of trials has doubled, and clipped at two standard deviations. The kernel is the RBF kernel on the unit cube, in which a categorical parameter has one coordinate per choice.
+
+    Source: Calandriello et al., "Gaussian Process Optimization with Adaptive Sketching" (COLT 2019).
+
+    Args:
+        lengthscale: of the kernel, in units of the cube's side times the square root of the number of parameters.
+        noise: standard deviation of the noise, in units of the standardized objective.
+        n_startup_trials, seed, device: see ``PaperSampler``.
+
+    Raises:
+        ValueError: as ``PaperSampler``, or a search space that is infinite or has more than 10,000 combinations.
+
+    Examples:
+        >>> import optuna
+        >>> from paperlib.samplers import BKBSampler
+        >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+        >>> study = optuna.create_study(sampler=BKBSampler(n_startup_trials=4, seed=0))
+        >>> study.optimize(lambda trial: (trial.suggest_int("x", 0, 20) - 7) ** 2, n_trials=12)
+        >>> study.best_params
+        {'x': 7}
+    """
+
+    def __init__(self, *, lengthscale: float = 0.2, noise: float = 0.1, **options: Any):
+        super().__init__(**options)
+        for name, value in (("lengthscale", lengthscale), ("noise", noise)):
+            if not (isinstance(value, (int, float)) and 0 < value < math.inf):
+                raise_invalid(name, value, "a positive number")
+        self._lengthscale, self._noise = float(lengthscale), float(noise)
+        self._arms: list[dict[str, Any]] = []
+
+    def infer_relative_search_space(
+        self, study: Study, trial: FrozenTrial
+    ) -> dict[str, BaseDistribution]:
+        """Return the parameters with finitely many values; warn of the others, which are drawn uniformly."""
+        found = super().infer_relative_search_space(study, trial)
+        finite = {name: each for name, each in found.items() if _is_finite(each)}
+        if infinite := found.keys() - finite.keys():
+            warn_caller(
+                f"BKBSampler draws {', '.join(sorted(infinite))} uniformly, because only parameters with finitely many "
+                "values are modelled; give them a step, or use TuRBOSampler"
+            )
+        return finite
+
+    def _start(self, space: dict[str, BaseDistribution]) -> ArmOptimizer:
+        choices = [_choices(name, distribution) for name, distribution in space.items()]
+        count = math.prod(map(len, choices))
+        if count > MOST_ARMS:
+            raise_invalid(
+                "search_space",
+                f"{count} combinations",
+                f"finite with at most {MOST_ARMS} combinations for BKBSampler",
+            )
+        self._arms = [dict(zip(space, values)) for values in itertools.product(*choices)]
+        cube = _cube(space)
+        arms = np.stack([cube.transform(arm) for arm in self._arms])
+        gamma = 1 / (2 * len(space) * self._lengthscale**2)
+        learner = LazyBKB(
+            RBF(gamma), Confidence(self._noise, norm_bound=CLIP, scale=SCALE), merge="arms"
+        )
+        return ArmOptimizer(learner, arms, seed=self._seed, device=self._device)
+
+    def _point(self, space: dict[str, BaseDistribution], params: dict[str, Any]) -> int:
+        sizes = [len(_choices(name, distribution)) for name, distribution in space.items()]
+        places = [
+            _choices(name, distribution).index(params[name]) for name, distribution in space.items()
+        ]
+        return int(np.ravel_multi_index(places, sizes))
+
+    def _parameters(self, space: dict[str, BaseDistribution], point: int) -> dict[str, Any]:
+        return dict(self._arms[point])
+
+    def _learn(self, search: Search, new: int) -> None:
+        # The unit is determined again, and all trials are observed again, when the number of trials has doubled.
+        if len(search.values) >= 2 * search.scaled:
+            search.scaled, new = len(search.values), len(search.values)
+            search.optimizer = self._start(search.space)
+        super()._learn(search, new)
+
+    def _feedback(self, search: Search, value: float) -> float:
+        first = np.array(search.values[: search.scaled])
+        standardized = (value - np.median(first)) / (first.std() or 1.0)
+        return float(np.clip(standardized, -CLIP, CLIP))
+
+
+def _refuse(study: Study) -> None:
+    """Raise ValueError for a study that these samplers cannot use."""
+    if study._is_multi_objective():
+        raise ValueError(
+            f"study must have one objective for the samplers of paperlib, got {len(study.directions)}; "
+            "use another sampler, for example optuna.samplers.TPESampler"
+        )
+
+
+def _within(trial: FrozenTrial, space: dict[str, BaseDistribution]) -> bool:
+    """Return whether a trial has all parameters of the space, with values inside of it."""
+    return all(
+        name in trial.params
+        and distribution._contains(distribution.to_internal_repr(trial.params[name]))
+        for name, distribution in space.items()
+    )
+
+
+def _value(trial: FrozenTrial) -> float | None:
+    """Return the value of a finished trial, the last intermediate value of a pruned one, or None."""
+    if trial.state == TrialState.COMPLETE:
+        return trial.value
+    if trial.state == TrialState.PRUNED and trial.intermediate_values:
+        last = trial.intermediate_values[max(trial.intermediate_values)]
+        return None if math.isnan(last) else last
+    return None
+
+
+def _cube(space: dict[str, BaseDistribution]) -> _SearchSpaceTransform:
+    """Return the map between parameters and the unit cube."""
+    return _SearchSpaceTransform(space, transform_log=True, transform_step=True, transform_0_1=True)
+
+
+def _categories(
+    space: dict[str, BaseDistribution], cube: _SearchSpaceTransform
+) -> list[np.ndarray]:
+    """Return the columns of each categorical parameter in the unit cube."""
+    return [
+        columns
+        for distribution, columns in zip(space.values(), cube.column_to_encoded_columns)
+        if isinstance(distribution, CategoricalDistribution)
+    ]
+
+
+def _is_finite(distribution: BaseDistribution) -> bool:
+    return isinstance(distribution, CategoricalDistribution) or distribution.step is not None
+
+
+def _choices(name: str, distribution: BaseDistribution) -> Sequence[Any]:
+    """Return all values of a parameter.
+
+    Raises:
+        ValueError: there are infinitely many.
+    """
+    if isinstance(distribution, CategoricalDistribution):
+        return distribution.choices
+    if not _is_finite(distribution):
+        raise_invalid(
+            name,
+            distribution,
+            "a parameter with finitely many values for BKBSampler, for example with a step",
+        )
+    low, high, step = distribution.low, distribution.high, distribution.step
+    count = round((high - low) / step) + 1
+    kind = int if isinstance(step, int) else float
+    return [kind(min(low + i * step, high)) for i in range(count)]

@@ -1,0 +1,284 @@
+"""The samplers of Optuna: Optuna's own tests of samplers, and the rules of the module's docstring."""
+
+import subprocess
+import sys
+
+import numpy as np
+import optuna
+import pytest
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.testing.pytest_samplers import (
+    BasicSamplerTestCase,
+    RelativeSamplerTestCase,
+    SingleOnlySamplerTestCase,
+)
+
+from paperlib import asktell
+from paperlib.goucb import TuRBO, practical
+from paperlib.samplers import BKBSampler, GOUCBSampler, TuRBOSampler
+
+KINDS = [BKBSampler, GOUCBSampler, TuRBOSampler]
+BOXES = [GOUCBSampler, TuRBOSampler]
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+
+class QuickTuRBO(TuRBOSampler):
+    def _learner(self):
+        return TuRBO(self._n_startup_trials, candidates=32, fit_steps=2, gain=0.0)
+
+
+class QuickGOUCB(GOUCBSampler):
+    def _learner(self):
+        return practical(self._n_startup_trials, max_evals=20)
+
+
+@pytest.mark.slow
+class TestTuRBO(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
+    @pytest.fixture
+    def sampler(self):
+        return lambda: QuickTuRBO(n_startup_trials=1)
+
+
+@pytest.mark.slow
+class TestGOUCB(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
+    @pytest.fixture
+    def sampler(self):
+        return lambda: QuickGOUCB(n_startup_trials=1)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:BKBSampler draws .* uniformly")
+class TestBKB(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
+    """Optuna's tests with continuous parameters in the joint space are left out, because BKBSampler refuses them."""
+
+    @pytest.fixture
+    def sampler(self, request):
+        given = getattr(request.node, "callspec", None)
+        spaces = [x for name, x in given.params.items() if "distribution" in name] if given else []
+        joint = request.node.originalname.startswith("test_sample_relative_")
+        if joint and any(isinstance(x, FloatDistribution) and x.step is None for x in spaces):
+            pytest.skip("an infinite search space")
+        if joint and any(isinstance(x, IntDistribution) and x.log for x in spaces):
+            pytest.skip("its grid is too large")
+        return lambda: BKBSampler(n_startup_trials=1)
+
+
+def sphere(trial):
+    x, y = trial.suggest_float("x", -1, 1, step=0.1), trial.suggest_float("y", -1, 1, step=0.1)
+    return (x - 0.3) ** 2 + (y + 0.4) ** 2
+
+
+def study_of(sampler, trials=12, objective=sphere, **options):
+    study = optuna.create_study(sampler=sampler, **options)
+    study.optimize(objective, n_trials=trials, catch=(ArithmeticError,))
+    return study
+
+
+def points(study):
+    return [trial.params for trial in study.trials]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_study_is_reproducible_by_its_seed(kind):
+    first, same, other = (study_of(kind(n_startup_trials=5, seed=seed)) for seed in (1, 1, 2))
+    assert points(first) == points(same) != points(other)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_minimizing_f_is_maximizing_minus_f(kind):
+    low = study_of(kind(n_startup_trials=5, seed=0))
+    high = study_of(
+        kind(n_startup_trials=5, seed=0), objective=lambda t: -sphere(t), direction="maximize"
+    )
+    assert points(low) == points(high)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_unit_and_origin_of_the_objective_do_not_matter(kind):
+    plain = study_of(kind(n_startup_trials=5, seed=0))
+    moved = study_of(kind(n_startup_trials=5, seed=0), objective=lambda t: 1024 * sphere(t) - 4096)
+    far = [
+        np.abs(np.subtract(list(a.values()), list(b.values()))).max()
+        for a, b in zip(points(plain), points(moved))
+    ]
+    assert max(far) < 0.11  # rounding may choose a neighbor
+
+
+@pytest.mark.parametrize("kind", [BKBSampler, TuRBOSampler])
+def test_it_is_better_than_uniform_points(kind):
+    best = lambda sampler: np.mean([study_of(sampler(seed), 25).best_value for seed in range(3)])
+    assert best(lambda seed: kind(n_startup_trials=5, seed=seed)) < 0.6 * best(
+        optuna.samplers.RandomSampler
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_workers_with_the_same_seed_propose_different_points(kind):
+    study = study_of(kind(n_startup_trials=5, seed=0), 6)
+    asked = [study.ask() for _ in range(4)]  # running: each knows of those before
+    proposals = [
+        (t.suggest_float("x", -1, 1, step=0.1), t.suggest_float("y", -1, 1, step=0.1))
+        for t in asked
+    ]
+    # On this grid the incumbent's neighbors are few, so that one of the four points may be repeated.
+    assert len(set(proposals)) >= 3
+
+
+@pytest.mark.parametrize("kind", BOXES)
+def test_workers_that_ask_at_the_same_moment_propose_different_points(kind):
+    """Each of two workers with the same seed does not know yet that the other one runs."""
+    study = study_of(
+        kind(n_startup_trials=5, seed=0), 6, lambda t: t.suggest_float("x", -1, 1) ** 2
+    )
+    space = {"x": FloatDistribution(-1, 1)}
+    found = []
+    for number in (6, 7):
+        trial = optuna.trial.create_trial(state=optuna.trial.TrialState.RUNNING)
+        trial.number = number
+        found.append(kind(n_startup_trials=5, seed=0).sample_relative(study, trial, space)["x"])
+    assert found[0] != found[1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_trial_is_observed_once(kind, monkeypatch):
+    seen = []
+    real = asktell.Optimizer.observe
+
+    def observe(self, at, values):
+        seen.append(len(at))
+        real(self, at, values)
+
+    monkeypatch.setattr(asktell.Optimizer, "observe", observe)
+    sampler = kind(n_startup_trials=5, seed=0)
+    study_of(sampler, 12)
+    (search,) = sampler._searches.values()
+    assert len(search.points) == 11 == search.optimizer.rounds  # all but the last trial
+    # BKB observes all trials again when their number has doubled, in the unit of all values.
+    assert seen == [5, 1, 1, 1, 1, 10 if kind is BKBSampler else 1, 1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_failed_trial_counts_as_the_worst_value(kind):
+    def fails(trial):
+        value = sphere(trial)
+        if trial.params["x"] > 0:
+            raise ArithmeticError
+        return value
+
+    sampler = kind(n_startup_trials=5, seed=0)
+    study = study_of(sampler, 16, fails)
+    (search,) = sampler._searches.values()
+    failed = [t for t in study.trials[:-1] if t.state == optuna.trial.TrialState.FAIL]
+    assert failed and len(search.values) == 15
+    worst = -max(t.value for t in study.trials[:-1] if t.value is not None)
+    assert search.values.count(worst) >= len(failed) * (kind is not BKBSampler)
+    assert min(search.values) == worst
+
+
+def test_a_pruned_trial_counts_with_its_last_intermediate_value():
+    def pruned(trial):
+        value = sphere(trial)
+        if trial.number == 6:
+            trial.report(9.0, 1)
+            trial.report(7.0, 2)
+            raise optuna.TrialPruned
+        return value
+
+    sampler = TuRBOSampler(n_startup_trials=5, seed=0)
+    study_of(sampler, 9, pruned)
+    (search,) = sampler._searches.values()
+    assert search.values[6] == -7.0 or -7.0 in search.values
+
+
+def test_infinite_values_are_the_best_and_the_worst_finite_ones():
+    def infinite(trial):
+        value = sphere(trial)
+        return {5: float("inf"), 6: -float("inf")}.get(trial.number, value)
+
+    sampler = TuRBOSampler(n_startup_trials=7, seed=0)
+    study = study_of(sampler, 9, infinite)
+    (search,) = sampler._searches.values()
+    finite = [t.value for t in study.trials[:8] if np.isfinite(t.value)]
+    assert np.isfinite(search.values).all()
+    assert (-search.values[5], -search.values[6]) == (max(finite[:5] + finite[5:]), min(finite))
+
+
+def test_conditional_parameters_are_drawn_uniformly():
+    def conditional(trial):
+        if trial.suggest_categorical("kind", ["a", "b"]) == "a":
+            return trial.suggest_float("x", 0, 1)
+        return 1 + trial.suggest_int("n", 1, 3)
+
+    study = study_of(TuRBOSampler(n_startup_trials=4, seed=0), 15, conditional)
+    assert {t.params["kind"] for t in study.trials} == {"a", "b"} and study.best_value < 1
+
+
+def test_every_choice_of_a_category_can_be_proposed():
+    sampler, space = (
+        TuRBOSampler(seed=0),
+        {"k": CategoricalDistribution(list("abcd")), "x": FloatDistribution(0, 1)},
+    )
+    for choice in "abcd":
+        point = sampler._point(space, {"k": choice, "x": 0.25})
+        assert sampler._parameters(space, point) == {"k": choice, "x": 0.25}
+        assert 0.3 < point[:4].min() < point[:4].max() < 0.9
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_several_objectives_and_constraints_are_refused(kind):
+    study = optuna.create_study(directions=["minimize", "minimize"], sampler=kind(seed=0))
+    with pytest.raises(ValueError, match="^study must have one objective .*, got 2; use another"):
+        study.optimize(lambda t: (t.suggest_float("x", 0, 1), 0.0), n_trials=1)
+
+    def constrained(trial):
+        trial.set_constraint("c", 1.0)
+        return sphere(trial)
+
+    with pytest.raises(ValueError, match="^study must have no constraints .*; use another"):
+        study_of(kind(n_startup_trials=2, seed=0), 4, constrained)
+
+
+def test_bkb_warns_of_continuous_parameters_and_refuses_large_grids():
+    def mixed(trial):
+        return trial.suggest_int("n", 1, 9) + trial.suggest_float("x", 0, 1)
+
+    with pytest.warns(UserWarning, match="^BKBSampler draws x uniformly, because only parameters"):
+        study_of(BKBSampler(n_startup_trials=2, seed=0), 4, mixed)
+
+    def large(trial):
+        return sum(trial.suggest_int(f"n{i}", 0, 99) for i in range(3))
+
+    message = "^search_space must be finite with at most 10000 combinations .*, got '1000000 comb"
+    with pytest.raises(ValueError, match=message):
+        study_of(BKBSampler(n_startup_trials=2, seed=0), 4, large)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"n_startup_trials": 0}, "n_startup_trials must be"),
+        ({"seed": -1}, "seed must be"),
+        ({"seed": 0.5}, "seed must be"),
+    ],
+)
+def test_invalid_options_are_refused(kind, options, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        kind(**options)
+
+
+@pytest.mark.parametrize("name", ["lengthscale", "noise"])
+def test_bkb_refuses_invalid_numbers(name):
+    with pytest.raises(ValueError, match=f"^{name} must be a positive number, got 0"):
+        BKBSampler(**{name: 0})
+
+
+def test_optuna_is_named_where_it_is_missing():
+    code = "import sys; sys.modules['optuna'] = None; import paperlib.samplers"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    message = "paperlib.samplers requires the package optuna of the extra 'optuna': pip install 'paperlib[optuna]'"
+    assert found.returncode and message in found.stderr
