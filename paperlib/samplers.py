@@ -25,15 +25,19 @@ from typing import Any
 import numpy as np
 import torch
 
-from .asktell import Optimizer
 from .asktell.inputs import warn_caller
-from .bkb import RBF, Confidence, LazyBKB
-from .bkb import Optimizer as ArmOptimizer
+from .asktell.optimizer import Optimizer
+from .bkb.learners.lazy import LazyBKB
+from .bkb.model.confidence import Confidence
+from .bkb.optimizer import Optimizer as ArmOptimizer
 from .core.extras import extra
 from .core.streams import Streams
 from .core.validation import check_integer, check_size, raise_invalid
-from .goucb import TrustRegion, TuRBO, practical
+from .goucb.learners.goucb import TrustRegion
+from .goucb.learners.presets import practical
+from .goucb.learners.turbo import TuRBO
 from .maths.bounds import Bounds
+from .maths.gp import RBF
 
 with extra("optuna", "paperlib.samplers"):
     from optuna import Study

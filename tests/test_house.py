@@ -136,6 +136,8 @@ def allowed(here, there):
         return False
     if here == there or not other or (name == "__init__" and not other):
         return True
+    if here == ("paperlib", "", "samplers"):  # Optuna's samplers offer learners of several papers
+        return True
     if paper != other:  # another paper, or an import of a paper by shared code
         return False
     return package == "companion" or ORDER[name] < ORDER[room]

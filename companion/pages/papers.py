@@ -275,7 +275,7 @@ class Page:
         return self.figures_that(shows) + theory + places
 
     def figures_that(self, shows: Callable[[Saved], bool]) -> list[tuple[str, str]]:
-        """Return links to the figures for which ``shows`` is true."""
+        """Return links to the figures that ``shows`` selects."""
         return [(f.title, f"#{f.anchor}") for f in self.in_order() if shows(f)]
 
     def named(self, claim: dict) -> list[dict]:

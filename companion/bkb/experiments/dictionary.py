@@ -95,7 +95,7 @@ def excess(size: np.ndarray, unique: np.ndarray, drawn: np.ndarray) -> int:
 
 
 def growth(trace: Trace, name: str, rounds: float) -> np.ndarray:
-    """Return the factor by which a series grows from round t to the last round, R.
+    """Return the growth factor of a series from round t to the last round, R.
 
     Args:
         trace: with the series.

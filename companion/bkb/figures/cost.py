@@ -114,7 +114,7 @@ def print_sizes(runs: Mapping[str, Mapping[str, Trace]], graded: Mapping[str, Tr
 
 
 def print_growth(trace: Trace, rounds: float) -> None:
-    """Print by which mean factors the dictionary, the effective dimension and the pulled arms grow from a round on."""
+    """Print the mean growth factors of the dictionary, the effective dimension and the pulled arms from a round on."""
     first = trace.rounds[np.searchsorted(trace.rounds, rounds)]
     dictionary, dimension, unique = (
         growth(trace, name, rounds).mean() for name in ("dictionary", "dimension", "unique")

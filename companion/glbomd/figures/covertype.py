@@ -84,7 +84,7 @@ def draw_figure_4(
 
 
 def final_regrets(traces: Mapping[float, Mapping[str, Trace]]) -> Sweep:
-    """Return the final regret of each method at the shrink factors at which it was run."""
+    """Return the final regret of each method at its shrink factors."""
     return {
         name: {factor: found[name].last() for factor, found in traces.items() if name in found}
         for name in METHODS
