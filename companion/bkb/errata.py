@@ -372,7 +372,7 @@ ERRATA = (
         "E18",
         "Section 4",
         "the paper states that eps = 1/2 costs a factor of 12, which leaves out 6 ln(4 T / delta); it states that the bound is only 3 ln T times larger, which leaves out (2 alpha)^{3/2}",
-        "we do not quote these factors",
+        "we list these factors as printed numbers and use none of them",
         e18,
     ),
     Erratum(

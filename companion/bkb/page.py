@@ -14,7 +14,7 @@ and logarithms. Earlier approximations can underestimate the variance far from t
 LEARNERS = ("paperlib.bkb.learners.bkb.BKB",)  # the paper's algorithm
 
 ALGORITHM = r"""
-**Problem.** In each round $t = 1, \dots, T$ you pull one of $A$ arms, a point $x_t$, and observe $y_t = f(x_t) + \eta_t$. The function $f$ is unknown but smooth: its norm in the function space of a kernel $k$ is at most $F$. The regret sums the expected rewards that you lose:
+**Problem.** In each round $t = 1, \dots, T$ you pull one of $A$ arms, a point $x_t$, and observe $y_t = f(x_t) + \eta_t$. The noise $\eta_t$ has standard deviation $\xi$. The function $f$ is unknown but smooth: its norm in the reproducing kernel Hilbert space of a kernel $k$ is at most $F$. The regret sums the expected rewards that you lose:
 
 $$R_T = \sum_{t=1}^T \Big[\max_{x} f(x) - f(x_t)\Big].$$
 
@@ -22,8 +22,10 @@ $$R_T = \sum_{t=1}^T \Big[\max_{x} f(x) - f(x_t)\Big].$$
 
 1. Represent every arm by its coordinates in the span of the dictionary: $z_t(x) = (K_{S_t}^{1/2})^+ k_{S_t}(x)$ (Section 3.1).
 2. Compute the posterior in these coordinates, with one row $z_t(x_s)^\top$ of $Z_t$ per pull and $V_t = Z_t^\top Z_t + \lambda I$: the mean $\tilde\mu_t(x) = z_t(x)^\top V_t^{-1} Z_t^\top y_t$ and the variance $\tilde\sigma_t^2(x) = \frac1\lambda\big(k(x, x) - z_t(x)^\top Z_t^\top Z_t V_t^{-1} z_t(x)\big)$.
-3. Pull the arm with the largest upper confidence bound: $x_{t+1} = \arg\max_x \tilde\mu_t(x) + \tilde\beta_t \tilde\sigma_t(x)$ (4).
-4. Resample the dictionary: keep each pull $x_i$ with probability $\min(1, \bar q \tilde\sigma_t^2(x_i))$.
+3. Pull the arm with the largest upper confidence bound: $x_{t+1} = \arg\max_x \tilde\mu_t(x) + \tilde\beta_t \tilde\sigma_t(x)$ (4). The radius of Theorem 4.1 is $\tilde\beta_t = 2\xi\sqrt{\alpha\ln(\kappa^2 t)\sum_{s\le t}\tilde\sigma_t^2(x_s) + \ln(1/\delta)} + \big(1 + \tfrac{1}{\sqrt{1-\varepsilon}}\big)\sqrt\lambda F$ with $\alpha = \frac{1+\varepsilon}{1-\varepsilon}$ and $\kappa^2 = \max_x k(x, x)$.
+4. Sample the dictionary again from all pulls, the new one included: keep each pull $x_i$ with probability $\min(1, \bar q \tilde\sigma_t^2(x_i))$, where $\tilde\sigma_t^2$ is the variance that chose the last arm.
+
+In the code: steps 1 and 2 are [`fit_sketch`](../../paperlib/bkb/learners/posterior.py#fit_sketch), step 3 is `select` of [`KernelUCB`](../../paperlib/bkb/learners/ucb.py#KernelUCB) with the radius of [`Confidence`](../../paperlib/bkb/model/confidence.py#Confidence), step 4 is `update` of [`BKB`](../../paperlib/bkb/learners/bkb.py#BKB). The default radius of the library, `rule="practical"`, is smaller than the radius of Theorem 4.1, which is `rule="paper"`.
 """
 
 MAIN = (

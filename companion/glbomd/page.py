@@ -28,6 +28,8 @@ $$\mathrm{Reg}_T = \sum_{t=1}^T \Big[\max_{x\in\mathcal X_t}\mu(x^\top\theta_*) 
 2. Pull the arm with the largest score under the most favorable parameter: $X_t = \arg\max_{x\in\mathcal X_t} \lbrace x^\top\theta_t + \beta_t\lVert x\rVert_{H_t^{-1}}\rbrace$ (6).
 3. Take one step of online mirror descent, with the second-order approximation $\tilde\ell_t$ of the negative log-likelihood of this round's reward: $\theta_{t+1} = \arg\min_{\lVert\theta\rVert\le S} \tilde\ell_t(\theta) + \frac{1}{2\eta}\lVert\theta-\theta_t\rVert_{H_t}^2$ (3).
 4. Update the matrix with the slope of the link at the new estimate: $H_{t+1} = H_t + \mu'(X_t^\top\theta_{t+1}) X_tX_t^\top$ (4).
+
+In the code: the steps are `radius`, `select` and `update` of [`GLBOMD`](../../paperlib/glbomd/learners/glbomd.py#GLBOMD).
 """
 
 MAIN = (

@@ -23,6 +23,8 @@ $$R_T = \sum_{t=1}^T \Big[\max_{x\in\mathcal X} f(x) - f(x_t)\Big].$$
 2. Phase II, in each round: update $\Sigma_t = \lambda I + \sum_{i<t} g_i g_i^\top$ (3).
 3. Update the estimate $\hat w_t = \Sigma_t^{-1}\Big[\sum_{i<t} g_i\big(g_i^\top\hat w_i + y_i - f_{x_i}(\hat w_i)\big) + \lambda\hat w_0\Big]$ (5).
 4. Evaluate the best point under the most favorable parameter of the ellipsoid $\mathrm{Ball}_t = \lbrace w : \lVert w-\hat w_t\rVert_{\Sigma_t}^2 \le \beta_t\rbrace$ (6): $x_t = \arg\max_{x\in\mathcal X} \max_{w\in\mathrm{Ball}_t} f_x(w)$.
+
+In the code: steps 2 and 3 are `update` and step 4 is `select` of [`GOUCB`](../../paperlib/goucb/learners/goucb.py#GOUCB); the paper's settings are [`literal`](../../paperlib/goucb/learners/presets.py#literal) and [`algorithm1`](../../paperlib/goucb/learners/presets.py#algorithm1).
 """
 
 MAIN = (

@@ -224,7 +224,8 @@ class Page:
         words = paper_module(self.name, "page")
         learners = [learner.rpartition(".") for learner in words.LEARNERS]
         is_part = lambda id: any(id.startswith(f"{other}.") for other in self.claims)
-        own = notebooks(self.name)
+        is_ours = lambda id: self.claims[id]["source"].startswith("ours")
+        whole, own = [id for id in self.claims if not is_part(id)], notebooks(self.name)
         drawn_by = lambda figure: (at := saving_cell(figure.name, own)) and own[at[0]]
         drawn = [(figure, drawn_by(figure)) for figure in self.in_order()]
         return render(
@@ -242,7 +243,8 @@ class Page:
             notebooks=own,
             main=[each for each in drawn if each[0].name in words.MAIN],
             others=[each for each in drawn if each[0].name not in words.MAIN],
-            whole=[id for id in self.claims if not is_part(id)],
+            theirs=[id for id in whole if not is_ours(id)],
+            added=[id for id in whole if is_ours(id)],
             parts=[id for id in self.claims if is_part(id)],
         )
 

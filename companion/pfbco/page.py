@@ -17,13 +17,15 @@ ALGORITHM = r"""
 
 $$\mathcal R_T = \sum_{t=1}^T f_t(y_t) - \min_{x\in\mathcal K}\sum_{t=1}^T f_t(x).$$
 
-**Algorithm** (PF, Algorithm 1 of the paper). The constants are $\delta = cT^{-1/5}$, $\alpha = \delta/r$, $\eta = \frac{D}{\sqrt2 nM}T^{-4/5}$ and $\sigma_t = t^{-2/5}$ (Theorem 1). In each round:
+**Algorithm** (PF, Algorithm 1 of the paper). The set contains the ball of radius $r$ around 0 and has the diameter $D$; no loss exceeds $M$ in absolute value. The constants are $\delta = cT^{-1/5}$, $\alpha = \delta/r$, $\eta = \frac{D}{\sqrt2 nM}T^{-4/5}$ and $\sigma_t = t^{-2/5}$ (Theorem 1). A larger $c$ explores farther from $x_t$, and the estimates are less noisy; the paper gives no value. Start at $x_1 = 0$. In each round:
 
 1. Play $y_t = x_t + \delta u_t$, where $u_t$ is uniform on the unit sphere (lines 5 and 6).
 2. Estimate the gradient from the observed loss: $g_t = \frac n\delta f_t(y_t) u_t$ (line 7).
 3. Add it to the regularized sum of the estimates: $F_t(x) = \eta\sum_{\tau<t} g_\tau^\top x + \lVert x-x_1\rVert^2$ (line 8).
 4. Minimize a linear function over the set: $v_t = \arg\min_{x\in(1-\alpha)\mathcal K} \nabla F_t(x_t)^\top x$ (line 9). No projection is needed.
 5. Move toward this point: $x_{t+1} = (1-\sigma_t)x_t + \sigma_t v_t$ (line 10).
+
+If $T$ is unknown, Algorithm 2 runs PF in epochs of 1, 2, 4, ... rounds; our runs of Figure 1 do this, too. We multiply $\eta$ by $c$, because the proof [needs this](#e1). In the code: steps 1 and 2 are `select` and `estimate` of [`OnePoint`](../../paperlib/pfbco/learners/onepoint.py#OnePoint), steps 3 to 5 are `update` of [`PFBCO`](../../paperlib/pfbco/learners/pfbco.py#PFBCO), and the epochs are [`Doubling`](../../paperlib/learners/wrapper.py#Doubling).
 """
 
 MAIN = (

@@ -230,6 +230,6 @@ def _profile_or_custom(stem: str, asked: Any, names: dict[str, Any]) -> Any:
     apart = differences(stem, asked, names) if asked in PROFILES else ""
     if apart:
         print(
-            f"Custom run, not the {asked} profile ({apart}): figures and verdicts go to {figures_dir() / CUSTOM}"
+            f"Custom run, not the {asked} profile ({apart}). Figures and verdicts, if this notebook saves any, go to {figures_dir() / CUSTOM}"
         )
     return CUSTOM if apart else asked

@@ -107,7 +107,7 @@ def test_other_parameters_than_the_profiles_make_a_run_a_custom_one(
 ):
     assert declared.resolve_profile("toy_1", names(**changed)) == expected
     said = capsys.readouterr().out
-    assert ("figures and verdicts go to" in said) == (
+    assert ("Figures and verdicts, if this notebook saves any, go to" in said) == (
         expected == "custom" != changed.get("profile")
     )
 
@@ -116,7 +116,7 @@ def test_a_custom_run_prints_how_its_parameters_differ(root, capsys):
     declared.resolve_profile("toy_1", names(**PAPER | {"horizon": 60, "sizes": [5]}))
     assert (
         capsys.readouterr().out
-        == f"Custom run, not the paper profile (horizon 60, declared 100; sizes [5], declared [1, 2]): figures and verdicts go to {root / 'figures/custom'}\n"
+        == f"Custom run, not the paper profile (horizon 60, declared 100; sizes [5], declared [1, 2]). Figures and verdicts, if this notebook saves any, go to {root / 'figures/custom'}\n"
     )
 
 
