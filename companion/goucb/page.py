@@ -61,7 +61,7 @@ FIGURES = {  # name of the file -> title, in the order of the page
 
 OUTCOME = (
     Finding(
-        "GO-UCB has less cumulative regret than [GP-UCB, GP-EI, GP-PI and TuRBO](docs/papers/goucb.md#c1) on all three test functions, as the paper reports (with the settings of its Appendix D.1; the GP methods have unscaled inputs and the priors that BoTorch had at that time).",
+        "GO-UCB has less cumulative regret than [GP-UCB, GP-EI, GP-PI and TuRBO](docs/papers/goucb.md#c1) on all three test functions, as the paper reports (with the settings of its Appendix D.1; the GP methods have unscaled inputs and BoTorch's default priors at the time of the paper).",
         {"C1": "holds"},
     ),
     Finding(
