@@ -272,7 +272,7 @@ def test_custom_verdicts_are_marked_and_on_no_other_page(root):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_every_notebook_asks_before_it_computes(path):
-    folded = lambda cell: "more-parameters" in cell["metadata"].get("tags", [])
+    folded = lambda cell: "more-parameters" in cell["tags"]
     sources = [cell["source"] for cell in plan.code_cells(path.stem) if not folded(cell)]
     call = f'study = Study("{path.stem}", globals())'
     assert sources[1].split("\n").count(call) == 1
