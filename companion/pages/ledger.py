@@ -122,12 +122,15 @@ def _errata(paper: str) -> list[dict]:
 def _place(id: str, cells: list[tuple[str, dict]]) -> tuple[str, str] | tuple[None, None]:
     """Return notebook and cell of an erratum; (None, None) if no cell shows it.
 
-    It is the text cell that starts with the erratum's id in bold, otherwise a cell whose output lists the id.
+    It is the text cell that starts with the erratum's id in bold, or with a link to the erratum in bold; otherwise a cell whose
+    output lists the id.
     """
 
     def begins(cell: dict) -> bool:
         heading = re.match(r"\*\*([^*]+?)\.?\*\*", "".join(cell["source"]))
-        return cell["cell_type"] == "markdown" and heading and id in heading[1].split(", ")
+        if cell["cell_type"] != "markdown" or not heading:
+            return False
+        return id in heading[1].split(", ") or f"#{id.lower()})" in heading[1]
 
     texts = lambda cell: ("".join(output.get("text", "")) for output in cell.get("outputs", []))
     listed = re.compile(rf"^{re.escape(id)}  ", re.MULTILINE)

@@ -420,7 +420,7 @@ def test_canonical_takes_the_outputs_and_leaves_the_machine_out(root):
         language_info={"name": "python", "version": "3.99"},
     )
     ran.cells.insert(
-        2,
+        3,
         new_code_cell("profile = 1", metadata={"tags": ["injected-parameters"]}, execution_count=2),
     )
     outputs = [
@@ -435,34 +435,38 @@ def test_canonical_takes_the_outputs_and_leaves_the_machine_out(root):
             execution_count=3,
         )
     )
-    ran.cells[3].update(outputs=outputs, execution_count=3)
+    ran.cells[4].update(outputs=outputs, execution_count=3)
     result = canonical.canonical(source, ran)
     nbformat.validate(result)
-    assert [cell.id for cell in result.cells] == ["t", "a", "b"] and [
+    assert [cell.id for cell in result.cells] == ["t", "m", "a", "b"] and [
         cell.get("execution_count") for cell in result.cells
-    ] == [None, 1, 2]
-    assert result.cells[1].metadata == {"tags": ["parameters"]} and set(result.metadata) == {
+    ] == [None, 1, 2, 3]
+    assert result.cells[1].metadata == {
+        "tags": ["more-parameters"],
+        "jupyter": {"source_hidden": True},
+    }
+    assert result.cells[2].metadata == {"tags": ["parameters"]} and set(result.metadata) == {
         "kernelspec",
         "language_info",
     }
-    assert [output.output_type for output in result.cells[2].outputs] == [
+    assert [output.output_type for output in result.cells[3].outputs] == [
         "stream",
         "execute_result",
     ]
-    assert result.cells[2].outputs[0].text == "hi"
-    assert result.cells[2].outputs[1].execution_count == 2 and result.cells[2].outputs[1].data == {
+    assert result.cells[3].outputs[0].text == "hi"
+    assert result.cells[3].outputs[1].execution_count == 3 and result.cells[3].outputs[1].data == {
         "text/plain": "2"
     }
     assert canonical.canonical(result, result) == result
-    ran.cells[3].outputs += [new_output("display_data"), new_output("display_data", {"a/b": "c"})]
+    ran.cells[4].outputs += [new_output("display_data"), new_output("display_data", {"a/b": "c"})]
     kept = (
-        canonical.canonical(source, ran).cells[2].outputs
+        canonical.canonical(source, ran).cells[3].outputs
     )  # a progress line leaves an empty output
     assert [output.get("data") for output in kept] == [None, {"text/plain": "2"}, {"a/b": "c"}]
-    ran.cells[3].source = "3"
+    ran.cells[4].source = "3"
     with pytest.raises(ValueError, match="must have the same code cells as the notebook"):
         canonical.canonical(source, ran)
-    ran.cells[3].update(
+    ran.cells[4].update(
         source="2", outputs=[new_output("error", ename="E", evalue="no", traceback=[])]
     )
     with pytest.raises(ValueError, match="code cell 2 raised E: no. "):
