@@ -469,7 +469,7 @@ def test_canonical_takes_the_outputs_and_leaves_the_machine_out(root):
     ran.cells[4].update(
         source="2", outputs=[new_output("error", ename="E", evalue="no", traceback=[])]
     )
-    with pytest.raises(ValueError, match="code cell 2 raised E: no. "):
+    with pytest.raises(ValueError, match="code cell 3 raised E: no. "):
         canonical.canonical(source, ran)
 
 
