@@ -46,18 +46,13 @@ class Study:
         """
         return self._names["profile"]
 
-    def save(self, name: Any, drawing: Any = None, **more: Any) -> None:
+    def save(self, name: str, drawing: Drawing, **more: Any) -> None:
         """Write a figure as PDF, PNG and JSON, see ``figures.save``; ``more`` overrides the values that the study provides.
 
         Args:
             name: name of the figure's files, without an ending.
             drawing: a ``figures.Drawing``: the figure with its caption, alternative text and numbers.
         """
-        if isinstance(drawing, Drawing):
-            fig, content = drawing.fig, drawing._asdict() | more
-            del content["fig"]
-        else:
-            fig, name, content = name, drawing, more
         known = {
             "paper": self.stem.split("_")[0],
             "profile": self.profile,
@@ -65,7 +60,8 @@ class Study:
             "seed": self._names.get("seed", 0),
             "device": self.device,
         }
-        save(fig, name, **known | content)
+        content = {key: value for key, value in drawing._asdict().items() if key != "fig"}
+        save(drawing.fig, name, **known | content | more)
 
     def judge(self, id: str, *statistic: Any, **more: Any) -> Verdict:
         """Decide a claim, see ``verdicts.judge``."""

@@ -21,7 +21,7 @@ def names(tmp_path, monkeypatch):
 def test_a_figure_stores_the_parameters_of_its_run(names, tmp_path):
     study = Study(STEM, names | {"device": "cpu", "seed": 7, "horizon": 60})
     fig, _ = figures.panels(1)
-    study.save(fig, "one", trials=3, caption="A panel.", alt="Nothing.")
+    study.save("one", figures.Drawing(fig, "A panel.", "Nothing.", trials=3))
     kept = json.loads((tmp_path / "custom/linear/one.json").read_text())
     assert (kept["paper"], kept["profile"], kept["seed"]) == ("linear", "custom", 7)
     assert kept["device"] == study.device == "cpu"
@@ -33,7 +33,7 @@ def test_a_figure_stores_the_parameters_of_its_run(names, tmp_path):
 def test_arguments_of_a_cell_override_values_of_the_study(names, tmp_path):
     study = Study(STEM, names)
     fig, _ = figures.panels(1)
-    study.save(fig, "one", paper="tour", seed=9, trials=3, caption="A panel.", alt="Nothing.")
+    study.save("one", figures.Drawing(fig, "A panel.", "Nothing.", trials=3), paper="tour", seed=9)
     assert json.loads((tmp_path / "quick/tour/one.json").read_text())["seed"] == 9
 
 
