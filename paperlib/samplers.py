@@ -18,6 +18,7 @@ reproducible, and workers that start with the same seed do not propose the same 
 import copy
 import itertools
 import math
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -91,11 +92,20 @@ class PaperSampler(BaseSampler):
         self._n_startup_trials = check_size("n_startup_trials", n_startup_trials)
         self._device = device
         self._space = IntersectionSearchSpace()
-        self._searches: dict[int, Search] = {}
+        self._searches: dict[tuple[str, int], Search] = {}
+        self._lock = threading.Lock()  # optimize(n_jobs=...) calls one sampler in several threads
         if seed is None:
             self.reseed_rng()
         else:
             self._seed = check_integer("seed", seed, least=0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the settings for pickle; a copy in another process observes the trials itself."""
+        return {name: x for name, x in vars(self).items() if name != "_lock"} | {"_searches": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = threading.Lock()
 
     def reseed_rng(self) -> None:
         """Choose a new seed. Optuna calls this in each thread of ``optimize(n_jobs=...)``."""
@@ -142,8 +152,9 @@ class PaperSampler(BaseSampler):
         completed = sum(other.state == TrialState.COMPLETE for other in known)
         if not search_space or completed < self._n_startup_trials:
             return {}
-        search = self._observed(study, search_space, known)
-        fork = copy.copy(search.optimizer)  # its state is replaced and never modified
+        with self._lock:
+            search = self._observed(study, search_space, known)
+            fork = copy.copy(search.optimizer)  # its state is replaced and never modified
         fork._streams = Streams(self._seed + 1 + trial.number, [0], fork.device)
         running = [other for other in known if other.state == TrialState.RUNNING]
         if running:
@@ -154,10 +165,12 @@ class PaperSampler(BaseSampler):
 
     def _observed(self, study: Study, space: dict, known: list[FrozenTrial]) -> Search:
         """Return the study's search after all finished trials."""
-        search = self._searches.get(study._study_id)
+        # Studies in memory all have the same number, and names are unique only within a storage.
+        key = study.study_name, id(study._storage)
+        search = self._searches.get(key)
         if search is None or search.space != space:
             search = Search(space, self._start(space))
-            self._searches[study._study_id] = search
+            self._searches[key] = search
         new = [each for each in known if each.state in FINISHED and each.number not in search.used]
         sign = 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
         # Values first: a failed trial takes the worst of them.
@@ -343,9 +356,11 @@ class BKBSampler(PaperSampler):
         return dict(self._arms[point])
 
     def _learn(self, search: Search, new: int) -> None:
-        # The unit is determined again, and all trials are observed again, when the number of trials has doubled.
-        if len(search.values) >= 2 * search.scaled:
-            search.scaled, new = len(search.values), len(search.values)
+        # The unit is determined again, and all trials are observed again, when the number of trials has doubled. It follows
+        # from this number alone, so that a resumed study continues in the same way.
+        doublings = int(math.log2(len(search.values) / self._n_startup_trials))
+        if search.scaled != (scaled := self._n_startup_trials * 2**doublings):
+            search.scaled, new = scaled, len(search.values)
             search.optimizer = self._start(search.space)
         super()._learn(search, new)
 

@@ -1,12 +1,13 @@
 """The samplers of Optuna: Optuna's own tests of samplers, and the rules of the module's docstring."""
 
+import pickle
 import subprocess
 import sys
 
 import numpy as np
 import optuna
 import pytest
-from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.distributions import CategoricalDistribution, FloatDistribution
 from optuna.testing.pytest_samplers import (
     BasicSamplerTestCase,
     RelativeSamplerTestCase,
@@ -62,8 +63,6 @@ class TestBKB(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTe
         joint = request.node.originalname.startswith("test_sample_relative_")
         if joint and any(isinstance(x, FloatDistribution) and x.step is None for x in spaces):
             pytest.skip("an infinite search space")
-        if joint and any(isinstance(x, IntDistribution) and x.log for x in spaces):
-            pytest.skip("its grid is too large")
         return lambda: BKBSampler(n_startup_trials=1)
 
 
@@ -159,6 +158,29 @@ def test_each_trial_is_observed_once(kind, monkeypatch):
     assert len(search.points) == 11 == search.optimizer.rounds  # all but the last trial
     # BKB observes all trials again when their number has doubled, in the unit of all values.
     assert seen == [5, 1, 1, 1, 1, 10 if kind is BKBSampler else 1, 1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sampler_may_serve_several_studies_and_threads(kind):
+    sampler = kind(n_startup_trials=5, seed=0)
+    first = study_of(sampler, 8)
+    second = optuna.create_study(sampler=sampler)
+    second.optimize(sphere, n_trials=16, n_jobs=3)
+    assert len(first.trials) == 8 and len(second.trials) == 16
+    of = {name: search for (name, _), search in sampler._searches.items()}
+    assert len(of) == 2 and len(of[first.study_name].points) == 7
+    search = of[second.study_name]
+    assert len(search.points) == len(search.used) == search.optimizer.rounds <= 16
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pickled_sampler_continues_a_study(kind):
+    sampler = kind(n_startup_trials=5, seed=0)
+    study = study_of(sampler, 8)
+    study.sampler = pickle.loads(pickle.dumps(sampler))
+    study.optimize(sphere, n_trials=2)
+    other = study_of(kind(n_startup_trials=5, seed=0), 10)
+    assert points(study) == points(other)
 
 
 @pytest.mark.parametrize("kind", KINDS)
