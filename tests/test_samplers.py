@@ -15,7 +15,7 @@ from optuna.testing.pytest_samplers import (
 )
 
 from paperlib import asktell
-from paperlib.goucb import TuRBO, practical
+from paperlib.goucb import LevenbergMarquardt, TuRBO, practical
 from paperlib.samplers import BKBSampler, GOUCBSampler, TuRBOSampler
 
 KINDS = [BKBSampler, GOUCBSampler, TuRBOSampler]
@@ -34,7 +34,8 @@ class QuickTuRBO(TuRBOSampler):
 
 class QuickGOUCB(GOUCBSampler):
     def _learner(self):
-        return practical(self._n_startup_trials, max_evals=20)
+        oracle = LevenbergMarquardt(restarts=1, steps=3, more=1)
+        return practical(self._n_startup_trials, oracle=oracle)
 
 
 @pytest.mark.slow
