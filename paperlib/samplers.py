@@ -9,16 +9,18 @@ How the states of trials are used:
   counts as failed.
 - A failed trial counts as an observation of the worst value so far, so that the search avoids its neighborhood.
 - A running trial counts as an observation of the median value so far, for this proposal only. Therefore workers that search in
-  parallel propose different points.
+  parallel usually propose different points.
 
 The random numbers of a proposal depend on the seed and on the number of the trial. Therefore a study that one process runs is
-reproducible, and workers that start with the same seed do not propose the same points.
+reproducible, and workers that start with the same seed draw different numbers. ``BKBSampler`` pulls the arm with the largest
+bound, so two workers that ask at the same moment may propose the same point.
 """
 
 import copy
 import itertools
 import math
 import threading
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -173,14 +175,17 @@ class PaperSampler(BaseSampler):
             self._searches[key] = search
         new = [each for each in known if each.state in FINISHED and each.number not in search.used]
         sign = 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
-        # Values first: a failed trial takes the worst of them.
-        new.sort(key=lambda each: (_value(each) is None, each.number))
+        # In the order of their numbers, so that a resumed study observes the same values as before.
+        new.sort(key=lambda each: each.number)
         values = [None if (y := _value(each)) is None else sign * y for each in new]
-        finite = [y for y in [*search.values, *values] if y is not None and math.isfinite(y)]
-        if new and finite:
-            low, high = min(finite), max(finite)
-            values = [low if y is None else min(max(y, low), high) for y in values]
-            search.values += values
+        finite = (y for y in [*search.values, *values] if y is not None and math.isfinite(y))
+        if new and (first := next(finite, None)) is not None:
+            for y in values:
+                # Before the first finite value, a failed trial takes this value.
+                low, high = min(search.values, default=first), max(search.values, default=first)
+                if y is None or not math.isfinite(y):
+                    y = high if y == math.inf else low
+                search.values.append(y)
             search.points += [self._point(space, each.params) for each in new]
             search.used.update(each.number for each in new)
             self._learn(search, len(new))
@@ -188,31 +193,33 @@ class PaperSampler(BaseSampler):
 
     def _learn(self, search: Search, new: int) -> None:
         """Let the optimizer observe the last ``new`` points."""
-        values = [self._feedback(search, y) for y in search.values[-new:]]
-        search.optimizer.observe(search.points[-new:], values)
+        # One at a time, because the state after a batch would depend on how the trials were grouped.
+        for point, y in zip(search.points[-new:], search.values[-new:]):
+            search.optimizer.observe([point], [self._feedback(search, y)])
 
     def _feedback(self, search: Search, value: float) -> float:
         """Return a value in the unit that the learner uses."""
         return value
 
+    @abstractmethod
     def _start(self, space: dict[str, BaseDistribution]) -> Optimizer:
         """Return the optimizer of a search space, without observations."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _point(self, space: dict[str, BaseDistribution], params: dict[str, Any]) -> Any:
         """Return parameters as an action of the optimizer."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _parameters(self, space: dict[str, BaseDistribution], point: Any) -> dict[str, Any]:
         """Return an action of the optimizer as parameters."""
-        raise NotImplementedError
 
 
 class BoxSampler(PaperSampler):
     """Base class of the samplers on the unit cube: numbers have one coordinate, a categorical parameter one per choice."""
 
+    @abstractmethod
     def _learner(self) -> Any:
-        raise NotImplementedError
+        """Return the learner, which maximizes."""
 
     def _start(self, space: dict[str, BaseDistribution]) -> Optimizer:
         zero = torch.zeros(len(_cube(space).bounds), dtype=torch.float64)
@@ -284,7 +291,9 @@ class BKBSampler(PaperSampler):
     """BKB for a finite search space: a Gaussian process on all combinations of parameters, with a sketched posterior.
 
     Each combination is an arm. The objective is standardized by its median and standard deviation, which are computed again
-    whenever the number of trials has doubled, and clipped at two standard deviations. The kernel is the RBF kernel on the unit cube, in which a categorical parameter has one coordinate per choice.
+    whenever the number of trials has doubled, and clipped at two standard deviations. The kernel is the RBF kernel on the
+    unit cube, in which a categorical parameter has one coordinate per choice. The confidence radius is a fifth of the library's
+    practical one, and no theorem covers it.
 
     Source: Calandriello et al., "Gaussian Process Optimization with Adaptive Sketching" (COLT 2019).
 
@@ -312,7 +321,6 @@ class BKBSampler(PaperSampler):
             if not (isinstance(value, (int, float)) and 0 < value < math.inf):
                 raise_invalid(name, value, "a positive number")
         self._lengthscale, self._noise = float(lengthscale), float(noise)
-        self._arms: list[dict[str, Any]] = []
 
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
@@ -336,24 +344,24 @@ class BKBSampler(PaperSampler):
                 f"{count} combinations",
                 f"finite with at most {MOST_ARMS} combinations for BKBSampler",
             )
-        self._arms = [dict(zip(space, values)) for values in itertools.product(*choices)]
         cube = _cube(space)
-        arms = np.stack([cube.transform(arm) for arm in self._arms])
+        arms = [cube.transform(dict(zip(space, values))) for values in itertools.product(*choices)]
         gamma = 1 / (2 * len(space) * self._lengthscale**2)
+        # Departure: the radius is scaled, because the theory explores far more than a study of some tens of trials can afford.
         learner = LazyBKB(
             RBF(gamma), Confidence(self._noise, norm_bound=CLIP, scale=SCALE), merge="arms"
         )
-        return ArmOptimizer(learner, arms, seed=self._seed, device=self._device)
+        return ArmOptimizer(learner, np.stack(arms), seed=self._seed, device=self._device)
 
     def _point(self, space: dict[str, BaseDistribution], params: dict[str, Any]) -> int:
         sizes = [len(_choices(name, distribution)) for name, distribution in space.items()]
-        places = [
-            _choices(name, distribution).index(params[name]) for name, distribution in space.items()
-        ]
+        places = [_place(distribution, params[name]) for name, distribution in space.items()]
         return int(np.ravel_multi_index(places, sizes))
 
     def _parameters(self, space: dict[str, BaseDistribution], point: int) -> dict[str, Any]:
-        return dict(self._arms[point])
+        choices = {name: _choices(name, distribution) for name, distribution in space.items()}
+        places = np.unravel_index(point, [len(each) for each in choices.values()])
+        return {name: each[place] for (name, each), place in zip(choices.items(), places)}
 
     def _learn(self, search: Search, new: int) -> None:
         # The unit is determined again, and all trials are observed again, when the number of trials has doubled. It follows
@@ -416,6 +424,13 @@ def _categories(
 
 def _is_finite(distribution: BaseDistribution) -> bool:
     return isinstance(distribution, CategoricalDistribution) or distribution.step is not None
+
+
+def _place(distribution: BaseDistribution, value: Any) -> int:
+    """Return the index of a value among the values of a parameter; decimal steps may differ in the last digit."""
+    if isinstance(distribution, CategoricalDistribution):
+        return int(distribution.to_internal_repr(value))
+    return round((value - distribution.low) / distribution.step)
 
 
 def _choices(name: str, distribution: BaseDistribution) -> Sequence[Any]:

@@ -17,7 +17,7 @@ ALGORITHM = r"""
 
 $$\mathcal R_T = \sum_{t=1}^T f_t(y_t) - \min_{x\in\mathcal K}\sum_{t=1}^T f_t(x).$$
 
-**Algorithm** (PF, Algorithm 1 of the paper). The set contains the ball of radius $r$ around 0 and has the diameter $D$; no loss exceeds $M$ in absolute value. The constants are $\delta = cT^{-1/5}$, $\alpha = \delta/r$, $\eta = \frac{D}{\sqrt2 nM}T^{-4/5}$ and $\sigma_t = t^{-2/5}$ (Theorem 1). A larger $c$ explores farther from $x_t$, and the estimates are less noisy; the paper gives no value. Start at $x_1 = 0$. In each round:
+**Algorithm** (PF, Algorithm 1 of the paper). The set contains the ball of radius $r$ around 0 and has the diameter $D$; no loss exceeds $M$ in absolute value. The constants are $\delta = cT^{-1/5}$, $\alpha = \delta/r$, $\eta = \frac{D}{\sqrt2 nM}T^{-4/5}$ and $\sigma_t = t^{-2/5}$ (Theorem 1). A larger $c$ explores farther from $x_t$, and the estimates are less noisy; the paper gives no value. Start at a point $x_1$ of $(1-\alpha)\mathcal K$, in our runs at 0. In each round:
 
 1. Play $y_t = x_t + \delta u_t$, where $u_t$ is uniform on the unit sphere (lines 5 and 6).
 2. Estimate the gradient from the observed loss: $g_t = \frac n\delta f_t(y_t) u_t$ (line 7).
