@@ -113,6 +113,19 @@ def test_the_page_shows_all_figures_of_the_bench_and_names_all_unmeasured_learne
     )
 
 
+@pytest.mark.parametrize(
+    "source, figures",
+    [
+        ("Section 5, Figures 1a-b", {"1", "1a", "1b"}),
+        ("Appendix F.2, Figures 1a-b, 3a-b", {"1", "1a", "1b", "3", "3a", "3b"}),
+        ("Figure 4b; we chose 3 methods", {"4", "4b"}),
+        ("ours, after Theorem 2", set()),
+    ],
+)
+def test_the_figures_in_a_source_are_found_with_their_panels(source, figures):
+    assert papers.figures_in(source) == figures
+
+
 @pytest.mark.parametrize("paper", names())
 def test_a_page_links_in_both_directions(found, paper):
     """Links exist from claim to figure and back, from theorem to check, and from erratum to cell and code."""
