@@ -131,6 +131,11 @@ class Check:
         return proportion(int(self.by_trial.sum()), len(self.by_trial))
 
     @property
+    def count(self) -> str:
+        """Number of the entries in which the inequality holds, as text: "12 of 20"."""
+        return f"{int(self.held.sum())} of {self.held.size}"
+
+    @property
     def verdict(self) -> str:
         if self.delta is None:
             return "holds" if self.held.all() else "fails"
@@ -142,7 +147,7 @@ class Check:
     def __str__(self) -> str:
         """Return one short line with rounded numbers."""
         if self.delta is None:
-            count = f"{int(self.held.sum())} of {self.held.size}"
+            count = self.count
         else:
             share = self.coverage
             count = f"{int(self.by_trial.sum())} of {share.n} trials [{format_number(share.low)}, {format_number(share.high)}]"

@@ -36,8 +36,7 @@ def print_checks(title: str, checks: Sequence[Check]) -> None:
     print(title)
     for check in checks:
         if check.delta is None:
-            held = f"{int(check.held.sum())} of {check.held.size}"
-            print(f"    {check.statement}  {check.verdict}, {held}")
+            print(f"    {check.statement}  {check.verdict}, {check.count}")
         else:
             print(f"    {check}")
 
@@ -53,9 +52,8 @@ def print_dictionaries(
             f"{name}: {partial} of {len(flat)} dictionaries leave pulled arms out, {accurate} have accuracy e < 1"
         )
         for check in checks[name]:
-            held = f"{int(check.held.sum())} of {check.held.size}"
             print(
-                f"    {check.statement}  {check.verdict}, {held} in {check.inputs['dictionaries']} dictionaries"
+                f"    {check.statement}  {check.verdict}, {check.count} in {check.inputs['dictionaries']} dictionaries"
             )
         adds = checks[name][0].inputs["jitter adds at most"]
         print(f"    the jitter changes a variance by at most {adds:.0e} times its value")

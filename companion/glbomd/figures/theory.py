@@ -135,7 +135,7 @@ def print_lemmas(exact: Mapping[str, list[Check]], held: Mapping[str, list[Check
     for name, checks in held.items():
         print(name)
         for check in exact[name]:
-            print(f"    {check.statement}  {_counted(check)}")
+            print(f"    {check.statement}  {check.verdict}, {check.count}")
         for check in checks:
             # Rounding errors differ between processors.
             least = np.round(check.slack.min(), 9) + 0.0
@@ -145,11 +145,6 @@ def print_lemmas(exact: Mapping[str, list[Check]], held: Mapping[str, list[Check
         for name, checks in held.items()
     }
     print("flagged:", "; ".join(f"{found} in {name}" for name, found in flagged.items() if found))
-
-
-def _counted(check: Check) -> str:
-    """Return a check's verdict and the number of entries in which it holds, as text."""
-    return f"{check.verdict}, {int(check.held.sum())} of {check.held.size}"
 
 
 def check_tools(many: Replay) -> list[Check]:
@@ -177,7 +172,7 @@ def print_tools(tools: Iterable[Check]) -> None:
     for check in tools:
         known = [name for name in ("link", "S", "reach", "d") if name in check.inputs]
         inputs = ", ".join(f"{name} {check.inputs[name]}" for name in known)
-        print(f"{check.statement} ({inputs})  {_counted(check)}")
+        print(f"{check.statement} ({inputs})  {check.verdict}, {check.count}")
 
 
 LEMMA_RUNS = {

@@ -103,8 +103,7 @@ def check_budgets(horizon: int = 400) -> dict[str, Check]:
 
 def _row(name: str, check: Check, width: int = 24) -> str:
     """Return a row with the verdict on a check, and the number of entries that hold."""
-    held = f"{int(check.held.sum())} of {check.held.size}"
-    return f"    {name:{width}s} {check.verdict:12s} {held}"
+    return f"    {name:{width}s} {check.verdict:12s} {check.count}"
 
 
 def print_statements(
@@ -640,7 +639,7 @@ def print_counterexamples(horizon: int) -> None:
     for what, check in counterexamples().items():
         ratio = check.observed[0, -1] / check.bound[0, -1]
         print(
-            f"{what:30s} {check.verdict:6s} {int(check.held.sum())} of {check.held.size} rounds, observed / bound in the last {ratio:.4f}"
+            f"{what:30s} {check.verdict:6s} {check.count} rounds, observed / bound in the last {ratio:.4f}"
         )
 
 

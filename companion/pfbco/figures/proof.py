@@ -20,16 +20,14 @@ from ..proofs.lemmas import kappa_infinity
 from ..proofs.replay import Split
 
 
-def _held(check: Check) -> str:
-    """Return a check's verdict and the number of cases in which it held, as text."""
-    return f"{check.verdict}, {int(check.held.sum())} of {check.held.size}"
-
-
 def print_checks(checks: Mapping[str, Check] | Iterable[Check], before: str = "") -> None:
     """Print one line per check, with its remark. ``checks``: name -> check, or checks with the names of their statements."""
     named = checks.items() if isinstance(checks, Mapping) else ((x.statement, x) for x in checks)
     for name, check in named:
-        print(f"{before}{name}  {_held(check)}" + f"  {check.remark}" * bool(check.remark))
+        print(
+            f"{before}{name}  {check.verdict}, {check.count}"
+            + f"  {check.remark}" * bool(check.remark)
+        )
 
 
 # ---- Tracking -----------------------------------------------------------------------------------------------
