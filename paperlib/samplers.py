@@ -8,12 +8,12 @@ How the states of trials are used:
 - A completed trial is an observation. A pruned trial is one, too, with its last intermediate value; without such a value it
   counts as failed.
 - A failed trial counts as an observation of the worst value so far, so that the search avoids its neighborhood.
-- A running trial counts as an observation of the median value so far, for this proposal only. Therefore workers that search in
-  parallel usually propose different points.
+- A running trial counts as an observation of the median value so far, for this proposal only. If not all
+  of its parameters are in the storage yet, the proposal for this trial is computed in their place. Therefore
+  workers that search in parallel propose different points, unless a method evaluates its best point again.
 
 The random numbers of a proposal depend on the seed and on the number of the trial. Therefore a study that one process runs is
-reproducible, and workers that start with the same seed draw different numbers. ``BKBSampler`` pulls the arm with the largest
-bound, so two workers that ask at the same moment may propose the same point.
+reproducible. Workers should start with the same seed. They draw different numbers, and each can compute the others' proposals.
 """
 
 import copy
@@ -141,11 +141,12 @@ class PaperSampler(BaseSampler):
     ) -> dict[str, Any]:
         """Return the proposal of the model, or no parameters before the model is used."""
         _refuse(study)
-        known = [
+        others = [
             other
             for other in study._get_trials(deepcopy=False, use_cache=True)
-            if other.number != trial.number and _within(other, search_space)
+            if other.number != trial.number
         ]
+        known = [other for other in others if _within(other, search_space)]
         if any(other.constraints for other in known):
             raise ValueError(
                 "study must have no constraints for the samplers of paperlib, got trials with set_constraint; use another "
@@ -157,13 +158,21 @@ class PaperSampler(BaseSampler):
         with self._lock:
             search = self._observed(study, search_space, known)
             fork = copy.copy(search.optimizer)  # its state is replaced and never modified
-        fork._streams = Streams(self._seed + 1 + trial.number, [0], fork.device)
-        running = [other for other in known if other.state == TrialState.RUNNING]
-        if running:
-            middle = float(np.median(search.values))
-            points = [self._point(search_space, other.params) for other in running]
-            fork.observe(points, [self._feedback(search, middle)] * len(points))
-        return self._parameters(search_space, fork.ask())
+        middle = self._feedback(search, float(np.median(search.values)))
+        for other in known:
+            if other.state == TrialState.RUNNING:
+                fork.observe([self._point(search_space, other.params)], [middle])
+        for other in others:
+            # A later trial takes this one into account in the same way, and not the other way round.
+            if _is_choosing(other, search_space) and other.number < trial.number:
+                parameters = self._proposal(fork, search_space, other.number)
+                fork.observe([self._point(search_space, parameters)], [middle])
+        return self._proposal(fork, search_space, trial.number)
+
+    def _proposal(self, optimizer: Optimizer, space: dict, number: int) -> dict[str, Any]:
+        """Return the parameters that the optimizer proposes for the trial with this number."""
+        optimizer._streams = Streams(self._seed + 1 + number, [0], optimizer.device)
+        return self._parameters(space, optimizer.ask())
 
     def _observed(self, study: Study, space: dict, known: list[FrozenTrial]) -> Search:
         """Return the study's search after all finished trials."""
@@ -394,6 +403,11 @@ def _within(trial: FrozenTrial, space: dict[str, BaseDistribution]) -> bool:
         and distribution._contains(distribution.to_internal_repr(trial.params[name]))
         for name, distribution in space.items()
     )
+
+
+def _is_choosing(trial: FrozenTrial, space: dict[str, BaseDistribution]) -> bool:
+    """Return whether a trial runs, and not all of its parameters are stored yet."""
+    return trial.state == TrialState.RUNNING and not space.keys() <= trial.params.keys()
 
 
 def _value(trial: FrozenTrial) -> float | None:

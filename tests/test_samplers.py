@@ -154,19 +154,29 @@ def test_a_running_trial_counts_as_the_median_for_one_proposal(kind, monkeypatch
     assert len(search.points) == 7 == search.optimizer.rounds
 
 
-@pytest.mark.parametrize("kind", BOXES)
-def test_workers_that_ask_at_the_same_moment_propose_different_points(kind):
-    """Each of two workers with the same seed does not know yet that the other one runs."""
-    study = study_of(
-        kind(n_startup_trials=5, seed=0), 6, lambda t: t.suggest_float("x", -1, 1) ** 2
-    )
-    space = {"x": FloatDistribution(-1, 1)}
-    found = []
-    for number in (6, 7):
-        trial = optuna.trial.create_trial(state=optuna.trial.TrialState.RUNNING)
-        trial.number = number
-        found.append(kind(n_startup_trials=5, seed=0).sample_relative(study, trial, space)["x"])
-    assert found[0] != found[1]
+@pytest.mark.parametrize("kind", KINDS)
+def test_workers_that_ask_at_the_same_moment_propose_different_points(kind, monkeypatch):
+    """Four workers with the same seed ask before any of them has stored a parameter."""
+    seen, real = [], asktell.Optimizer.observe
+
+    def observe(self, at, values):
+        seen.extend(at)
+        real(self, at, values)
+
+    monkeypatch.setattr(asktell.Optimizer, "observe", observe)
+    step = 0.1 if kind is BKBSampler else None
+    square = lambda t: sum(t.suggest_float(name, -1, 1, step=step) ** 2 for name in ("x", "y"))
+    study = study_of(kind(n_startup_trials=5, seed=0), 6, square)
+    space = study.trials[0].distributions
+    asked = [study._storage.create_new_trial(study._study_id) for _ in range(4)]
+    running = [study._storage.get_trial(number) for number in asked]
+    sampler = lambda: kind(n_startup_trials=5, seed=0)
+    found = [sampler().sample_relative(study, trial, space) for trial in running]
+    assert len({tuple(point.values()) for point in found}) == 4
+
+    # The last worker computed the points of the others exactly.
+    expected = [sampler()._point(space, point) for point in found[:3]]
+    np.testing.assert_array_equal(seen[-3:], expected)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,0 +1,209 @@
+"""Problems and studies of the benchmark of Optuna's samplers; see ``companion.bench.samplers``.
+
+This file is separate from the report, because the stored studies are computed again when it changes.
+"""
+
+import math
+from collections.abc import Callable
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+import optuna
+
+from paperlib.samplers import BKBSampler, GOUCBSampler, TuRBOSampler
+
+from .. import store
+
+SAMPLERS = {
+    "random": optuna.samplers.RandomSampler,
+    "TPE": optuna.samplers.TPESampler,
+    "CMA-ES": optuna.samplers.CmaEsSampler,
+    "GPSampler": optuna.samplers.GPSampler,
+    "TuRBO": TuRBOSampler,
+    "GO-UCB": GOUCBSampler,
+    "BKB": BKBSampler,
+}
+
+
+class Failed(Exception):
+    """An evaluation that failed."""
+
+
+class Problem(NamedTuple):
+    """A function to minimize, with its lowest value."""
+
+    title: str
+    objective: Callable[[optuna.Trial], float]
+    lowest: Callable[[], float]
+    finite: bool = False  # BKB plays finite problems only
+
+
+# ---- Problems ----------------------------------------------------------------------------------------------
+
+
+def floats(trial: optuna.Trial, dim: int, low: float, high: float) -> np.ndarray:
+    return np.array([trial.suggest_float(f"x{i}", low, high) for i in range(dim)])
+
+
+def branin(trial: optuna.Trial) -> float:
+    x, y = trial.suggest_float("x", -5, 10), trial.suggest_float("y", 0, 15)
+    valley = (y - 5.1 / (4 * math.pi**2) * x**2 + 5 / math.pi * x - 6) ** 2
+    return valley + 10 * (1 - 1 / (8 * math.pi)) * math.cos(x) + 10
+
+
+HARTMANN_A = np.array(
+    [[10, 3, 17, 3.5, 1.7, 8], [0.05, 10, 17, 0.1, 8, 14], [3, 3.5, 1.7, 10, 17, 8], [17, 8, 0.05, 10, 0.1, 14]]
+)  # fmt: skip
+HARTMANN_P = 1e-4 * np.array(
+    [
+        [1312, 1696, 5569, 124, 8283, 5886],
+        [2329, 4135, 8307, 3736, 1004, 9991],
+        [2348, 1451, 3522, 2883, 3047, 6650],
+        [4047, 8828, 8732, 5743, 1091, 381],
+    ]
+)
+HARTMANN_WEIGHTS = np.array([1.0, 1.2, 3.0, 3.2])
+
+
+def hartmann(trial: optuna.Trial) -> float:
+    x = floats(trial, 6, 0, 1)
+    exponents = (HARTMANN_A * (x - HARTMANN_P) ** 2).sum(axis=1)
+    return -float(HARTMANN_WEIGHTS @ np.exp(-exponents))
+
+
+def ackley(trial: optuna.Trial) -> float:
+    # An interval that is not symmetric about the minimum, because some methods favor the center.
+    x = floats(trial, 10, -5, 10)
+    waves = np.exp(np.cos(2 * np.pi * x).mean())
+    return float(20 + math.e - 20 * np.exp(-0.2 * np.sqrt((x**2).mean())) - waves)
+
+
+CENTER = np.array([0.5, 0.5, 0.4, 0.8, 0.3, 0.7])
+MATERIALS = {"steel": 0.0, "copper": 0.1, "glass": 0.2}
+
+
+def mixed(trial: optuna.Trial) -> float:
+    """Ten parameters of all kinds; more than half of the space fails, and the minimum is near that region."""
+    x = floats(trial, 6, 0, 1)
+    layers = trial.suggest_int("layers", 0, 7)
+    width = trial.suggest_int("width", 1, 64, log=True)
+    material = trial.suggest_categorical("material", list(MATERIALS))
+    coated = trial.suggest_categorical("coated", [True, False])
+    if x[:3].sum() > 1.5 or (material == "copper" and layers < 3):
+        raise Failed
+    ripples = 0.05 * (1 - np.cos(6 * np.pi * (x - CENTER))).sum()
+    integers = ((layers - 5) / 7) ** 2 + (math.log2(width / 8) / 6) ** 2
+    choices = MATERIALS[material] + (0.1 + 0.2 * x[3] if coated else 0.0)
+    return float(((x - CENTER) ** 2).sum() + ripples + integers + choices)
+
+
+EXPONENTS_C, EXPONENTS_GAMMA = (
+    range(-5, 16),
+    range(-15, 4),
+)  # the grid of LIBSVM's guide, with step 1
+
+
+def support_vectors(trial: optuna.Trial) -> float:
+    table = store.cached_call("errors of a support vector machine", svc_errors)["errors"]
+    c = trial.suggest_int("log2 C", EXPONENTS_C[0], EXPONENTS_C[-1])
+    gamma = trial.suggest_int("log2 gamma", EXPONENTS_GAMMA[0], EXPONENTS_GAMMA[-1])
+    return float(table[EXPONENTS_C.index(c), EXPONENTS_GAMMA.index(gamma)])
+
+
+def svc_errors() -> dict[str, np.ndarray]:
+    """Return the error of a support vector machine on Wisconsin breast cancer for all 399 settings, in five-fold cross-validation."""
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.model_selection import cross_val_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+
+    inputs, labels = load_breast_cancer(return_X_y=True)
+    score = lambda c, gamma: cross_val_score(
+        make_pipeline(StandardScaler(), SVC(C=2.0**c, gamma=2.0**gamma)), inputs, labels
+    ).mean()
+    errors = [[1 - score(c, gamma) for gamma in EXPONENTS_GAMMA] for c in EXPONENTS_C]
+    return {"errors": np.array(errors)}
+
+
+TREES, DEPTHS, RATES = range(20, 201, 20), range(1, 7), range(-8, 1)
+FRACTIONS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+def boosting(trial: optuna.Trial) -> float:
+    table = store.cached_call("errors of gradient boosting", boosting_errors)["errors"]
+    rate = trial.suggest_int("log2 learning_rate", RATES[0], RATES[-1])
+    depth = trial.suggest_int("max_depth", DEPTHS[0], DEPTHS[-1])
+    fraction = trial.suggest_float("subsample", FRACTIONS[0], FRACTIONS[-1], step=0.1)
+    trees = trial.suggest_int("n_estimators", TREES[0], TREES[-1], step=TREES.step)
+    places = RATES.index(rate), DEPTHS.index(depth), round(10 * fraction) - 5, TREES.index(trees)
+    return float(table[places])
+
+
+def boosting_errors() -> dict[str, np.ndarray]:
+    """Return the mean squared error of gradient boosting on the diabetes data for all 3,240 settings, relative to the variance."""
+    from sklearn.datasets import load_diabetes
+    from sklearn.ensemble import GradientBoostingRegressor
+    from sklearn.model_selection import KFold
+
+    inputs, targets = load_diabetes(return_X_y=True)
+    errors = np.zeros((len(RATES), len(DEPTHS), len(FRACTIONS), len(TREES)))
+    folds = list(KFold(5, shuffle=True, random_state=0).split(inputs))
+    settings = product(enumerate(RATES), enumerate(DEPTHS), enumerate(FRACTIONS))
+    for (i, rate), (j, depth), (k, fraction) in settings:
+        for train, test in folds:
+            model = GradientBoostingRegressor(
+                learning_rate=2.0**rate,
+                max_depth=depth,
+                subsample=fraction,
+                n_estimators=TREES[-1],
+                random_state=0,
+            ).fit(inputs[train], targets[train])
+            # The first trees of a long fit are the trees of a shorter one.
+            stages = np.stack(list(model.staged_predict(inputs[test])))[np.array(TREES) - 1]
+            errors[i, j, k] += ((stages - targets[test]) ** 2).sum(axis=1)
+    return {"errors": errors / len(targets) / targets.var()}
+
+
+def smallest(name: str, table: Callable[[], dict[str, np.ndarray]]) -> float:
+    return float(store.cached_call(name, table)["errors"].min())
+
+
+PROBLEMS = {
+    "branin": Problem("Branin, 2 dimensions", branin, lambda: 0.39788735772973816),
+    "hartmann": Problem("Hartmann, 6 dimensions", hartmann, lambda: -3.322368011391339),
+    "ackley": Problem("Ackley, 10 dimensions", ackley, lambda: 0.0),
+    "mixed": Problem("10 mixed parameters, most of the space fails", mixed, lambda: 0.0),
+    "svm": Problem(
+        "support vector machine, 399 settings",
+        support_vectors,
+        lambda: smallest("errors of a support vector machine", svc_errors),
+        finite=True,
+    ),
+    "boosting": Problem(
+        "gradient boosting, 3,240 settings",
+        boosting,
+        lambda: smallest("errors of gradient boosting", boosting_errors),
+        finite=True,
+    ),
+}
+
+
+# ---- Studies -----------------------------------------------------------------------------------------------
+
+
+def play_study(problem: str, sampler: str, seed: int, trials: int) -> dict[str, Any]:
+    """Return the values of a study's trials in their order; NaN is a failed trial."""
+    study = optuna.create_study(sampler=SAMPLERS[sampler](seed=seed))
+    study.optimize(PROBLEMS[problem].objective, n_trials=trials, catch=Failed)
+    values = [math.nan if trial.value is None else trial.value for trial in study.trials]
+    return {"values": np.array(values)}
+
+
+def stored_study(problem: str, sampler: str, seed: int, trials: int) -> np.ndarray:
+    """Return the simple regret after each trial of a stored study: the best value so far, minus the lowest one."""
+    inputs = {"problem": problem, "sampler": sampler, "seed": seed, "trials": trials}
+    values = store.cached_call(f"{problem}: {sampler}", play_study, **inputs)["values"]
+    best = np.minimum.accumulate(np.where(np.isnan(values), np.inf, values))
+    return best - PROBLEMS[problem].lowest()
