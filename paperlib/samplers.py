@@ -9,8 +9,9 @@ How the states of trials are used:
   counts as failed.
 - A failed trial counts as an observation of the worst value so far, so that the search avoids its neighborhood.
 - A running trial counts as an observation of the median value so far, for this proposal only. If not all
-  of its parameters are in the storage yet, the proposal for this trial is computed in their place. Therefore
-  workers that search in parallel propose different points, unless a method evaluates its best point again.
+  of its parameters are in the storage yet, the proposal for this trial is computed in their place. A
+  proposal equal to the point of a running trial is replaced by a point near it (by ``BKBSampler``: by any arm). Therefore
+  workers that search in parallel usually propose different points.
 
 The random numbers of a proposal depend on the seed and on the number of the trial. Therefore a study that one process runs is
 reproducible. Workers should start with the same seed. They draw different numbers, and each can compute the others' proposals.
@@ -56,6 +57,8 @@ __all__ = ["BKBSampler", "GOUCBSampler", "TuRBOSampler"]
 FINISHED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
 CLIP = 2.0  # largest absolute value of a standardized observation; the norm bound of BKBSampler
 SCALE = 0.2  # of the confidence radius of BKBSampler, with less exploration than the theory; chosen on three toy problems
+NEAR = 0.05  # largest change of a coordinate of a point that a running trial evaluates already
+TRIES = 10  # changes of such a point
 MOST_ARMS = 10_000  # combinations of parameters that BKBSampler accepts
 
 
@@ -141,11 +144,7 @@ class PaperSampler(BaseSampler):
     ) -> dict[str, Any]:
         """Return the proposal of the model, or no parameters before the model is used."""
         _refuse(study)
-        others = [
-            other
-            for other in study._get_trials(deepcopy=False, use_cache=True)
-            if other.number != trial.number
-        ]
+        others = _others(study, trial)
         known = [other for other in others if _within(other, search_space)]
         if any(other.constraints for other in known):
             raise ValueError(
@@ -159,20 +158,36 @@ class PaperSampler(BaseSampler):
             search = self._observed(study, search_space, known)
             fork = copy.copy(search.optimizer)  # its state is replaced and never modified
         middle = self._feedback(search, float(np.median(search.values)))
-        for other in known:
-            if other.state == TrialState.RUNNING:
-                fork.observe([self._point(search_space, other.params)], [middle])
+        running = _running(known)
+        for params in running:
+            fork.observe([self._point(search_space, params)], [middle])
         for other in others:
             # A later trial takes this one into account in the same way, and not the other way round.
             if _is_choosing(other, search_space) and other.number < trial.number:
-                parameters = self._proposal(fork, search_space, other.number)
-                fork.observe([self._point(search_space, parameters)], [middle])
-        return self._proposal(fork, search_space, trial.number)
+                point = self._ask(fork, other.number)
+                running.append(self._another(fork, search_space, other.number, point, running))
+                fork.observe([self._point(search_space, running[-1])], [middle])
+        point = self._ask(fork, trial.number)
+        # Other workers may have stored parameters meanwhile, which differ from the computed ones if they knew other trials.
+        now = [other for other in _others(study, trial) if _within(other, search_space)]
+        return self._another(fork, search_space, trial.number, point, running + _running(now))
 
-    def _proposal(self, optimizer: Optimizer, space: dict, number: int) -> dict[str, Any]:
-        """Return the parameters that the optimizer proposes for the trial with this number."""
+    def _ask(self, optimizer: Optimizer, number: int) -> Any:
+        """Return the action that the optimizer proposes for the trial with this number."""
         optimizer._streams = Streams(self._seed + 1 + number, [0], optimizer.device)
-        return self._parameters(space, optimizer.ask())
+        return optimizer.ask()
+
+    def _another(
+        self, optimizer: Optimizer, space: dict, number: int, point: Any, running: list[dict]
+    ) -> dict[str, Any]:
+        """Return the parameters of an action, or of one near it where a running trial has the same parameters."""
+        params, rng = self._parameters(space, point), np.random.default_rng([self._seed, number])
+        taken = [{name: each[name] for name in space} for each in running]
+        for _ in range(TRIES):
+            if params not in taken:
+                break
+            params = self._parameters(space, self._near(point, rng, optimizer))
+        return params
 
     def _observed(self, study: Study, space: dict, known: list[FrozenTrial]) -> Search:
         """Return the study's search after all finished trials."""
@@ -222,6 +237,10 @@ class PaperSampler(BaseSampler):
     def _parameters(self, space: dict[str, BaseDistribution], point: Any) -> dict[str, Any]:
         """Return an action of the optimizer as parameters."""
 
+    @abstractmethod
+    def _near(self, point: Any, rng: np.random.Generator, optimizer: Optimizer) -> Any:
+        """Return a random action in place of one that a running trial evaluates already."""
+
 
 class BoxSampler(PaperSampler):
     """Base class of the samplers on the unit cube: numbers have one coordinate, a categorical parameter one per choice."""
@@ -247,6 +266,11 @@ class BoxSampler(PaperSampler):
     def _parameters(self, space: dict[str, BaseDistribution], point: np.ndarray) -> dict[str, Any]:
         found = _cube(space).untransform(point)
         return {name: x.item() if isinstance(x, np.generic) else x for name, x in found.items()}
+
+    def _near(
+        self, point: np.ndarray, rng: np.random.Generator, optimizer: Optimizer
+    ) -> np.ndarray:
+        return np.clip(point + rng.uniform(-NEAR, NEAR, len(point)), 0.0, 1.0)
 
 
 class GOUCBSampler(BoxSampler):
@@ -372,6 +396,9 @@ class BKBSampler(PaperSampler):
         places = np.unravel_index(point, [len(each) for each in choices.values()])
         return {name: each[place] for (name, each), place in zip(choices.items(), places)}
 
+    def _near(self, point: int, rng: np.random.Generator, optimizer: ArmOptimizer) -> int:
+        return int(rng.integers(optimizer.context.shape[-2]))  # any arm
+
     def _learn(self, search: Search, new: int) -> None:
         # The unit is determined again, and all trials are observed again, when the number of trials has doubled. It follows
         # from this number alone, so that a resumed study continues in the same way.
@@ -403,6 +430,17 @@ def _within(trial: FrozenTrial, space: dict[str, BaseDistribution]) -> bool:
         and distribution._contains(distribution.to_internal_repr(trial.params[name]))
         for name, distribution in space.items()
     )
+
+
+def _others(study: Study, trial: FrozenTrial) -> list[FrozenTrial]:
+    """Return all other trials of the study as the storage has them now."""
+    trials = study.get_trials(deepcopy=False)
+    return [other for other in trials if other.number != trial.number]
+
+
+def _running(trials: list[FrozenTrial]) -> list[dict[str, Any]]:
+    """Return the parameters of the running ones."""
+    return [trial.params for trial in trials if trial.state == TrialState.RUNNING]
 
 
 def _is_choosing(trial: FrozenTrial, space: dict[str, BaseDistribution]) -> bool:

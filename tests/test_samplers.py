@@ -164,9 +164,7 @@ def test_workers_that_ask_at_the_same_moment_propose_different_points(kind, monk
         real(self, at, values)
 
     monkeypatch.setattr(asktell.Optimizer, "observe", observe)
-    step = 0.1 if kind is BKBSampler else None
-    square = lambda t: sum(t.suggest_float(name, -1, 1, step=step) ** 2 for name in ("x", "y"))
-    study = study_of(kind(n_startup_trials=5, seed=0), 6, square)
+    study = study_of(kind(n_startup_trials=5, seed=0), 6)
     space = study.trials[0].distributions
     asked = [study._storage.create_new_trial(study._study_id) for _ in range(4)]
     running = [study._storage.get_trial(number) for number in asked]

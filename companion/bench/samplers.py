@@ -8,7 +8,6 @@ ten minutes on a machine without other work.
 import argparse
 import os
 import sys
-import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -16,10 +15,7 @@ from multiprocessing import get_context
 import numpy as np
 import optuna
 import torch
-from scipy.stats import quantile_test
 
-from ..store.progress import progress_line
-from ..workflow.plan import profile_results
 from .tuning import PROBLEMS, SAMPLERS, stored_study
 
 SEEDS = 20
