@@ -1,29 +1,57 @@
-"""Compare samplers of Optuna, those of ``paperlib.samplers`` among them: ``python -m companion.bench.samplers``.
+"""Compare samplers of Optuna with those of ``paperlib.samplers``: ``python -m companion.bench.samplers``.
 
-Writes bench/samplers.json and figures/bench/samplers.{png,pdf,json}, which docs/guides/samplers.md shows. Finished studies are
-kept, so that an interrupted call continues. The studies take about two hours on two cores, and the seconds per suggestion about
-ten minutes on a machine without other work.
+Writes figures/bench/samplers.{png,pdf,json}, which docs/guides/samplers.md shows. Finished studies are kept, so that an
+interrupted call continues. The studies take about two hours on two cores. The seconds per suggestion are measured at the end, in
+about ten minutes, when no other process of this project computes.
 """
 
 import argparse
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 import numpy as np
 import optuna
 import torch
+from matplotlib.axes import Axes
+from scipy.stats import quantile_test
 
-from .tuning import PROBLEMS, SAMPLERS, stored_study
+from .. import store
+from ..figures.drawing import legend, line_styles, panels, save, style_context
+from ..store.progress import progress_line
+from ..store.timing import exclusive_lock
+from ..styles import Style
+from .measure import device_name
+from .tuning import PROBLEMS, SAMPLERS, play_study, stored_study, time_suggestions
 
-SEEDS = 20
-TRIALS = 120
+SEEDS, TRIALS = 20, 120
+SHOWN = (30, 60, 120)  # numbers of trials of the table
+FINISHED = (30, 100, 300)  # numbers of finished trials at which a suggestion is timed
+LOWEST = 1e-4  # of the axis of regret
+STYLES = {
+    "RandomSampler": Style("gray", "x", linestyle=":"),
+    "TPESampler": Style("sky", "s"),
+    "CmaEsSampler": Style("green", "^"),
+    "GPSampler": Style("blue", "D"),
+    "TuRBOSampler": Style("purple", ">", emphasis=True),
+    "GOUCBSampler": Style("vermilion", "o", emphasis=True),
+    "BKBSampler": Style("orange", "P", emphasis=True),
+}
+CAPTION = (
+    "Simple regret of samplers of Optuna: the best value so far minus the lowest possible value, against the number of trials. Lines: "
+    "medians over {seeds} seeds. Bands: exact 95 % intervals of the median, pointwise. All samplers have their default settings. "
+    "BKBSampler plays the two finite problems only. Values below {lowest:g} are drawn at the lower end of the axis. In the mixed "
+    "problem {failing:.0f} % of uniform points fail. The table has the seconds per suggestion."
+)
+ALT = "Six panels with decreasing curves of simple regret over {trials} trials, one line per sampler. Lowest median at the end: {best}."
 
 
 def plays(sampler: str, problem: str) -> bool:
-    return sampler != "BKB" or PROBLEMS[problem].finite
+    """Return whether a sampler accepts a problem."""
+    return SAMPLERS[sampler].__name__ != "BKBSampler" or PROBLEMS[problem].finite
 
 
 def begin() -> None:
@@ -33,26 +61,130 @@ def begin() -> None:
     warnings.simplefilter("ignore")
 
 
-def study_of(inputs: tuple[str, str, int]) -> np.ndarray:
-    return stored_study(*inputs, trials=TRIALS)
+def regret_of(study: tuple[str, str, int]) -> np.ndarray:
+    """Return the simple regret after each trial of a study, given by problem, sampler and seed."""
+    problem, sampler, seed = study
+    return stored_study(problem, sampler, seed, TRIALS)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    options = parser.parse_args()
+def all_regrets(seeds: int, jobs: int) -> dict[str, dict[str, np.ndarray]]:
+    """Return problem -> sampler -> simple regret, seeds x trials."""
     # One seed after the other, so that an interrupted call has complete seeds.
-    inputs = [
+    studies = [
         (problem, sampler, seed)
-        for seed in range(SEEDS)
+        for seed in range(seeds)
         for problem in PROBLEMS
         for sampler in SAMPLERS
         if plays(sampler, problem)
     ]
-    context = get_context("spawn")
-    with ProcessPoolExecutor(options.jobs, context, begin) as pool:
-        for i, each in enumerate(pool.map(study_of, inputs)):
-            print(i, len(inputs), inputs[i], each[[29, 59, 119]], flush=True)
+    found = {problem: {} for problem in PROBLEMS}
+    with (
+        progress_line("studies", len(studies), still=True) as shown,
+        ProcessPoolExecutor(jobs, get_context("spawn"), begin) as pool,
+    ):
+        for (problem, sampler, seed), regret in zip(studies, pool.map(regret_of, studies)):
+            shown.begin(f"{problem}, {sampler}, seed {seed}")
+            found[problem].setdefault(SAMPLERS[sampler].__name__, []).append(regret)
+    return {
+        problem: {sampler: np.array(rows) for sampler, rows in each.items()}
+        for problem, each in found.items()
+    }
+
+
+def median(x: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the median over the first axis with its exact 95 % interval."""
+    low, high = np.array(
+        [quantile_test(column).confidence_interval(0.95) for column in x.T]
+    ).T  # order statistics
+    return {"median": np.median(x, axis=0), "low": low, "high": high}
+
+
+def regret_panel(ax: Axes, regrets: dict[str, np.ndarray], title: str) -> dict[str, dict]:
+    """Draw the medians and intervals of one problem, and return them."""
+    numbers, styles = {}, line_styles(regrets, STYLES)
+    with style_context():
+        for name, regret in regrets.items():
+            numbers[name] = curve = median(regret)
+            rounds = np.arange(1, regret.shape[1] + 1)
+            low, middle, high = (
+                np.maximum(curve[key], LOWEST) for key in ("low", "median", "high")
+            )
+            ax.plot(rounds, middle, markevery=20, **styles[name])
+            shade = {"color": styles[name]["color"], "alpha": 0.15, "linewidth": 0}
+            ax.fill_between(rounds, low, high, **shade)
+        ax.set(title=title, yscale="log", xlabel="trials", ylabel="simple regret")
+        ax.set_ylim(bottom=LOWEST)
+        ax.margins(x=0)
+    return numbers
+
+
+def draw(regrets: dict[str, dict[str, np.ndarray]], seconds: list[dict], where: str) -> None:
+    """Save the figure with the numbers of both tables."""
+    fig, axes = panels(3, 2, height=2.4)
+    curves = {
+        problem: regret_panel(ax, regrets[problem], PROBLEMS[problem].title)
+        for ax, problem in zip(axes.flat, PROBLEMS)
+    }
+    legend(fig, columns=len(SAMPLERS))
+    rows = [
+        {"problem": problem, "sampler": sampler, "trials": trials}
+        | {key: x[trials - 1] for key, x in curve.items()}
+        for problem, of_problem in curves.items()
+        for sampler, curve in of_problem.items()
+        for trials in SHOWN
+    ]
+    best = "; ".join(
+        f"{PROBLEMS[problem].title}: {min(found, key=lambda name: found[name]['median'][-1])}"
+        for problem, found in curves.items()
+    )
+    seeds = len(regrets["mixed"]["RandomSampler"])
+    failing = 100 * float(np.mean([failures(seed) for seed in range(seeds)]))
+    save(
+        fig,
+        "samplers",
+        paper="bench",
+        profile="paper",
+        parameters={"trials": TRIALS, "optuna": optuna.__version__, "machine": where},
+        seed=0,
+        trials=seeds,
+        caption=CAPTION.format(seeds=seeds, lowest=LOWEST, failing=failing),
+        alt=ALT.format(trials=TRIALS, best=best),
+        numbers={"regret": rows, "seconds": seconds, "curves": curves},
+    )
+
+
+def failures(seed: int) -> float:
+    """Return the share of uniform points of the mixed problem that fail."""
+    inputs = {"problem": "mixed", "sampler": "random", "seed": seed, "trials": TRIALS}
+    return float(
+        np.isnan(store.cached_call("mixed: random", play_study, **inputs)["values"]).mean()
+    )
+
+
+def all_seconds() -> list[dict]:
+    """Return the rows of the table of run times."""
+    rows = []
+    for sampler in SAMPLERS:
+        problem = "ackley" if plays(sampler, "ackley") else "boosting"
+        inputs = {"sampler": sampler, "problem": problem, "finished": FINISHED}
+        with exclusive_lock():
+            found = store.cached_call(f"seconds of {sampler}", time_suggestions, **inputs)
+        about = {"sampler": SAMPLERS[sampler].__name__, "problem": problem}
+        rows += [
+            about | {"finished": n, "running": float(a), "resumed": float(b)}
+            for n, a, b in zip(FINISHED, found["running"], found["resumed"])
+        ]
+    return rows
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="studies at a time")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="studies per problem and sampler")
+    options = parser.parse_args(arguments)
+    begin()
+    regrets = all_regrets(options.seeds, options.jobs)
+    draw(regrets, all_seconds(), device_name("cpu"))
 
 
 if __name__ == "__main__":

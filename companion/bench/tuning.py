@@ -4,6 +4,7 @@ This file is separate from the report, because the stored studies are computed a
 """
 
 import math
+import time
 from collections.abc import Callable
 from itertools import product
 from typing import Any, NamedTuple
@@ -207,3 +208,35 @@ def stored_study(problem: str, sampler: str, seed: int, trials: int) -> np.ndarr
     values = store.cached_call(f"{problem}: {sampler}", play_study, **inputs)["values"]
     best = np.minimum.accumulate(np.where(np.isnan(values), np.inf, values))
     return best - PROBLEMS[problem].lowest()
+
+
+def time_suggestions(sampler: str, problem: str, finished: tuple[int, ...]) -> dict[str, Any]:
+    """Return the seconds of a suggestion with n finished trials, for each n.
+
+    ``running`` is the median over the last ten suggestions of a study that one sampler has served from its start, and
+    ``resumed`` the first suggestion of a new sampler, which observes all n trials.
+    """
+    objective = PROBLEMS[problem].objective
+    study = optuna.create_study(sampler=SAMPLERS[sampler](seed=0))
+    space = distributions(objective)
+    seconds, running, resumed = [], [], []
+    for n in range(1, max(finished) + 1):
+        start = time.perf_counter()
+        trial = study.ask(space)
+        seconds.append(time.perf_counter() - start)
+        study.tell(trial, objective(optuna.trial.FixedTrial(trial.params)))
+        if n in finished:
+            running.append(np.median(seconds[-10:]))
+            again = optuna.create_study(sampler=SAMPLERS[sampler](seed=1))
+            again.add_trials(study.trials)
+            start = time.perf_counter()
+            again.ask(space)
+            resumed.append(time.perf_counter() - start)
+    return {"running": np.array(running), "resumed": np.array(resumed)}
+
+
+def distributions(objective: Callable[[optuna.Trial], float]) -> dict[str, Any]:
+    """Return the distributions of an objective's parameters."""
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    study.optimize(objective, n_trials=1)
+    return study.trials[0].distributions
