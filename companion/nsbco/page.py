@@ -83,3 +83,20 @@ OUTCOME = (
         {"C12.found": "holds"},
     ),
 )
+
+TERMS = {  # names in figures and tables -> meaning
+    "MASTER": "the paper's algorithm: Algorithm 2 on random time scales, with two tests; here with constants that we calibrated",
+    "MASTERw": "MASTER with a warm start: a new copy begins at the center of the last one (our addition)",
+    "MALG": "the random schedule of Algorithm 1 without tests, so that it never restarts",
+    "Algorithm 2": "the base algorithm alone, without restarts",
+    "EGS": "estimated gradient steps, the method of Besbes et al. that Section 1 of the paper discusses",
+    "KW": "Kiefer-Wolfowitz with decreasing steps; KWtrack has a constant gain, set by hand",
+    "BoB": "bandit over bandit: a second bandit chooses the time between restarts",
+    "GLR": "Algorithm 2, restarted when a likelihood-ratio test finds a change of the mean reward; it is given the variance of the noise",
+    "D-LS": "discounted least squares for a quadratic function, given its curvature; the number is the window in rounds, 64 if there is none",
+    "SW-LS": "the same with a sliding window instead of discounts",
+    "oracle": "knows V_T, and restarts or sets its window accordingly",
+    "static baseline": "plays the center of the set in every round",
+    "abrupt5, abrupt17": "paths whose maximizer jumps between 5 or 17 segments, so 4 or 16 changes",
+    "rotation4, triangle8, sinusoid10": "paths of a moving maximizer with V_T = 4, 8 and 10",
+}

@@ -241,6 +241,7 @@ class Page:
             outcome=outcome(self.name, self.profile, self.claims),
             findings=findings(self.name, self.profile, self.claims),
             notebooks=own,
+            terms=getattr(words, "TERMS", None),
             main=[each for each in drawn if each[0].name in words.MAIN],
             others=[each for each in drawn if each[0].name not in words.MAIN],
             theirs=[id for id in whole if not is_ours(id)],

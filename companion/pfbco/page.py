@@ -61,3 +61,16 @@ OUTCOME = (
         {"N2": "holds"},
     ),
 )
+
+TERMS = {  # names in figures and tables -> meaning
+    "PF": "the paper's Algorithm 1, with the step sizes of its theorem",
+    "PF, practical": "the same with the scale of the losses measured instead of bounded",
+    "PF, warm": "PF, practical, in which each epoch starts where the last one ended",
+    "PF, vertex at ties": "PF whose linear oracle returns a vertex where several points are optimal",
+    "sign-flipped feedback": "a control: the sign of every observed loss is random, so that nothing can be learned",
+    "FKM": "gradient descent with a one-point estimate and projections (Flaxman, Kalai and McMahan); 2005: with the constants of their paper",
+    "Unregularized": "PF without the regularizer of its surrogate function",
+    "StochOCG": "stochastic online conditional gradient, a baseline of the paper's experiments that is given a noisy gradient of each loss",
+    "Leader": "PF that minimizes its surrogate function exactly in every round, instead of one Frank-Wolfe step",
+    "Block": "our variant, which explores around one center for about sqrt(T) rounds and then minimizes its surrogate function by Frank-Wolfe",
+}
