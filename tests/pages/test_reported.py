@@ -158,3 +158,29 @@ def test_values_that_were_read_off_are_marked_and_the_table_shows_the_place(decl
 
 def test_no_rows_give_no_table():
     assert not str(TEMPLATES.get_template("macros.md.j2").module.reported([])).strip()
+
+
+def closing_table(paper):
+    """Return the section of a step-by-step notebook that sets the paper's statements beside our numbers."""
+    path = project_dir() / "notebooks" / f"{paper}_0_step_by_step.ipynb"
+    cells = ["".join(cell["source"]) for cell in json.loads(path.read_text())["cells"]]
+    text = next(cell for cell in cells if "| the paper reports | we measured" in cell)
+    return text[text.index("## ") : text.rindex("## ")]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_table_of_a_step_by_step_notebook_has_the_recorded_verdicts_and_numbers(paper):
+    text = closing_table(paper)
+    record = json.loads((project_dir() / "figures" / "claims.json").read_text())
+    claims = record["papers"][paper]["claims"]
+    verdicts = {c["id"].split(".", 1)[1].lower(): c["verdict"] for c in claims}
+    links = re.findall(r"\[([^\]]*)\]\(\.\./docs/papers/\w+\.md#([\w.-]+)\)", text)
+    stated = {"holds", "fails", "inconclusive"}
+    found = {id: words.split()[0] for words, id in links if id in verdicts}
+    found = {id: word for id, word in found.items() if word in stated}
+    assert found and found == {id: verdicts[id] for id in found}
+
+    # The page of the paper is generated, so a number of three digits that it does not contain is out of date.
+    page = (project_dir() / "docs" / "papers" / f"{paper}.md").read_text()
+    numbers = re.findall(r"(?<![\w.^])(?:\d\.\d\d+|\d\d\.\d+|0\.\d\d\d)(?![\w.]*\\cdot)", text)
+    assert [number for number in numbers if number not in page] == []
