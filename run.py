@@ -289,6 +289,10 @@ def environment() -> str:
     if not made(venv):
         make_environment(python)
         (venv / ".ready").write_text(stamp())  # written last, as the mark of a complete environment
+    # Without compiled modules every process would compile torch and others for several seconds. They are kept in the
+    # environment, because whoever sets this variable wants no files in the project's folders.
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+        os.environ["PYTHONPYCACHEPREFIX"] = str(venv / "pycache")
     # The package is used from this folder: one line on the environment's path lets every kernel
     # find it, without a build step or network.
     where = next(venv.glob("lib/python*/site-packages")) / "paperlib.pth"

@@ -127,7 +127,7 @@ def draw(regrets: dict[str, dict[str, np.ndarray]], seconds: list[dict], where: 
     }
     legend(fig, columns=len(SAMPLERS))
     rows = [
-        {"problem": problem, "sampler": sampler, "trials": trials}
+        {"title": PROBLEMS[problem].title, "sampler": sampler, "trials": trials}
         | {key: x[trials - 1] for key, x in curve.items()}
         for problem, of_problem in curves.items()
         for sampler, curve in of_problem.items()

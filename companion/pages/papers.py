@@ -8,6 +8,8 @@ import inspect
 import json
 import re
 from collections.abc import Callable
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from paperlib.core import linalg
@@ -337,6 +339,31 @@ def speed(found: dict) -> str:
         )
     gpu = json.loads((output.project_dir() / "bench" / "cpu_and_cuda.json").read_text())
     return render("speed", papers=parts, gpu=gpu, rule=linalg)
+
+
+def samplers() -> str:
+    """Return the page of the benchmark of Optuna's samplers."""
+    # The benchmark has one size, so that a page of the quick profile shows the committed figure.
+    figure = saved("bench", "paper").get("samplers")
+    if figure is None:
+        return render("samplers", saved=None)
+    numbers, regret = figure.about["numbers"], []
+    for title, rows in groupby(numbers["regret"], key=itemgetter("title")):
+        cells = {}
+        for row in rows:
+            cells.setdefault(row["sampler"], []).append(row)
+        for column in zip(*cells.values()):
+            least = min(cell["median"] for cell in column)
+            for cell in column:
+                cell["best"] = cell["median"] == least
+        columns = [cell["trials"] for cell in next(iter(cells.values()))]
+        regret.append((title, columns, cells))
+    seconds = {
+        sampler: list(rows)
+        for sampler, rows in groupby(numbers["seconds"], key=itemgetter("sampler"))
+    }
+    finished = [cell["finished"] for cell in next(iter(seconds.values()))]
+    return render("samplers", saved=figure, regret=regret, seconds=seconds, finished=finished)
 
 
 def all_claims(found: dict) -> str:

@@ -46,6 +46,7 @@ def generated(profile: str) -> dict[str, str]:
         "index.md": papers.home(found),
         "claims.md": papers.all_claims(found),
         "guides/choosing.md": readme.choosing_page(found),
+        "guides/samplers.md": papers.samplers(),
         "guides/speed.md": papers.speed(found),
     }
     reference_pages = (project_dir() / "docs" / "reference").glob("*.md")

@@ -609,8 +609,12 @@ def test_the_environment_is_created_if_missing_outdated_or_incomplete(root, monk
     run.LOCK.write_text("a==1\n")
     monkeypatch.setenv("PYTHONPATH", "of another Python")
     monkeypatch.setenv("PYTHONHOME", "of another Python")
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", "elsewhere")
     assert run.environment() == run.environment() == str(made[0]) and len(made) == 1
     assert "PYTHONPATH" not in os.environ and "PYTHONHOME" not in os.environ
+    assert "PYTHONDONTWRITEBYTECODE" not in os.environ
+    assert os.environ["PYTHONPYCACHEPREFIX"] == str(root / ".venv/pycache")
     assert (root / ".venv/lib/python3.11/site-packages/paperlib.pth").read_text() == f"{root}\n"
     run.LOCK.write_text("a==2\n")
     run.environment()
