@@ -9,9 +9,10 @@ import argparse
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from typing import Any
 
 import numpy as np
 import optuna
@@ -25,7 +26,7 @@ from ..store.progress import progress_line
 from ..store.timing import exclusive_lock
 from ..styles import Style
 from .measure import device_name
-from .tuning import PROBLEMS, SAMPLERS, play_study, stored_study, time_suggestions
+from .tuning import PROBLEMS, SAMPLERS, play_study, time_suggestions
 
 SEEDS, TRIALS = 20, 120
 SHOWN = (30, 60, 120)  # numbers of trials of the table
@@ -43,8 +44,8 @@ STYLES = {
 CAPTION = (
     "Simple regret of samplers of Optuna: the best value so far minus the lowest possible value, against the number of trials. Lines: "
     "medians over {seeds} seeds. Bands: exact 95 % intervals of the median, pointwise. All samplers have their default settings. "
-    "BKBSampler plays the two finite problems only. Values below {lowest:g} are drawn at the lower end of the axis. In the mixed "
-    "problem {failing:.0f} % of uniform points fail. The table has the seconds per suggestion."
+    "BKBSampler plays the two finite problems only. Values below {lowest:g} are drawn at {lowest:g}. In the problem with failures "
+    "{failing:.0f} % of uniform points fail."
 )
 ALT = "Six panels with decreasing curves of simple regret over {trials} trials, one line per sampler. Lowest median at the end: {best}."
 
@@ -61,14 +62,21 @@ def begin() -> None:
     warnings.simplefilter("ignore")
 
 
-def regret_of(study: tuple[str, str, int]) -> np.ndarray:
-    """Return the simple regret after each trial of a study, given by problem, sampler and seed."""
+def regrets_of(study: tuple[str, str, int]) -> np.ndarray:
+    """Return the value of each trial minus the lowest value; a study is given by problem, sampler and seed, and NaN is a failure."""
     problem, sampler, seed = study
-    return stored_study(problem, sampler, seed, TRIALS)
+    inputs = {"problem": problem, "sampler": sampler, "seed": seed, "trials": TRIALS}
+    values = store.cached_call(f"{problem}: {sampler}", play_study, **inputs)["values"]
+    return values - PROBLEMS[problem].lowest()
+
+
+def simple(regrets: np.ndarray) -> np.ndarray:
+    """Return the simple regret after each trial, the least so far."""
+    return np.minimum.accumulate(np.where(np.isnan(regrets), np.inf, regrets), axis=1)
 
 
 def all_regrets(seeds: int, jobs: int) -> dict[str, dict[str, np.ndarray]]:
-    """Return problem -> sampler -> simple regret, seeds x trials."""
+    """Return problem -> sampler -> regret of each trial, seeds x trials."""
     # One seed after the other, so that an interrupted call has complete seeds.
     studies = [
         (problem, sampler, seed)
@@ -82,7 +90,7 @@ def all_regrets(seeds: int, jobs: int) -> dict[str, dict[str, np.ndarray]]:
         progress_line("studies", len(studies), still=True) as shown,
         ProcessPoolExecutor(jobs, get_context("spawn"), begin) as pool,
     ):
-        for (problem, sampler, seed), regret in zip(studies, pool.map(regret_of, studies)):
+        for (problem, sampler, seed), regret in zip(studies, pool.map(regrets_of, studies)):
             shown.begin(f"{problem}, {sampler}, seed {seed}")
             found[problem].setdefault(SAMPLERS[sampler].__name__, []).append(regret)
     return {
@@ -104,7 +112,7 @@ def regret_panel(ax: Axes, regrets: dict[str, np.ndarray], title: str) -> dict[s
     numbers, styles = {}, line_styles(regrets, STYLES)
     with style_context():
         for name, regret in regrets.items():
-            numbers[name] = curve = median(regret)
+            numbers[name] = curve = median(simple(regret))
             rounds = np.arange(1, regret.shape[1] + 1)
             low, middle, high = (
                 np.maximum(curve[key], LOWEST) for key in ("low", "median", "high")
@@ -113,32 +121,25 @@ def regret_panel(ax: Axes, regrets: dict[str, np.ndarray], title: str) -> dict[s
             shade = {"color": styles[name]["color"], "alpha": 0.15, "linewidth": 0}
             ax.fill_between(rounds, low, high, **shade)
         ax.set(title=title, yscale="log", xlabel="trials", ylabel="simple regret")
-        ax.set_ylim(bottom=LOWEST)
+        least = min(curve["median"].min() for curve in numbers.values())
+        ax.set_ylim(bottom=max(LOWEST, 0.7 * least))
         ax.margins(x=0)
     return numbers
 
 
 def draw(regrets: dict[str, dict[str, np.ndarray]], seconds: list[dict], where: str) -> None:
-    """Save the figure with the numbers of both tables."""
+    """Save the figure with the numbers of all tables."""
     fig, axes = panels(3, 2, height=2.4)
     curves = {
         problem: regret_panel(ax, regrets[problem], PROBLEMS[problem].title)
         for ax, problem in zip(axes.flat, PROBLEMS)
     }
-    legend(fig, columns=len(SAMPLERS))
-    rows = [
-        {"title": PROBLEMS[problem].title, "sampler": sampler, "trials": trials}
-        | {key: x[trials - 1] for key, x in curve.items()}
-        for problem, of_problem in curves.items()
-        for sampler, curve in of_problem.items()
-        for trials in SHOWN
-    ]
+    legend(fig, columns=4)
     best = "; ".join(
         f"{PROBLEMS[problem].title}: {min(found, key=lambda name: found[name]['median'][-1])}"
         for problem, found in curves.items()
     )
-    seeds = len(regrets["mixed"]["RandomSampler"])
-    failing = 100 * float(np.mean([failures(seed) for seed in range(seeds)]))
+    uniform = regrets["mixed"]["RandomSampler"]
     save(
         fig,
         "samplers",
@@ -146,19 +147,32 @@ def draw(regrets: dict[str, dict[str, np.ndarray]], seconds: list[dict], where: 
         profile="paper",
         parameters={"trials": TRIALS, "optuna": optuna.__version__, "machine": where},
         seed=0,
-        trials=seeds,
-        caption=CAPTION.format(seeds=seeds, lowest=LOWEST, failing=failing),
+        trials=len(uniform),
+        caption=CAPTION.format(
+            seeds=len(uniform), lowest=LOWEST, failing=100 * np.isnan(uniform).mean()
+        ),
         alt=ALT.format(trials=TRIALS, best=best),
-        numbers={"regret": rows, "seconds": seconds, "curves": curves},
+        numbers={
+            "simple": table(regrets, lambda x, n: simple(x)[:, n - 1]),
+            "mean": table(regrets, lambda x, n: np.nanmean(x[:, :n], axis=1)),
+            "failed": {name: np.isnan(x).mean() for name, x in regrets["mixed"].items()},
+            "seconds": seconds,
+        },
     )
 
 
-def failures(seed: int) -> float:
-    """Return the share of uniform points of the mixed problem that fail."""
-    inputs = {"problem": "mixed", "sampler": "random", "seed": seed, "trials": TRIALS}
-    return float(
-        np.isnan(store.cached_call("mixed: random", play_study, **inputs)["values"]).mean()
-    )
+def table(
+    regrets: dict[str, dict[str, np.ndarray]], statistic: Callable[[np.ndarray, int], np.ndarray]
+) -> list[dict[str, Any]]:
+    """Return the medians over seeds of a statistic after n trials, with their intervals, one row per problem, sampler and n."""
+    rows = []
+    for problem, found in regrets.items():
+        for sampler, regret in found.items():
+            for n in SHOWN:
+                about = {"title": PROBLEMS[problem].title, "sampler": sampler, "trials": n}
+                numbers = median(statistic(regret, n)[:, None])
+                rows.append(about | {name: float(x[0]) for name, x in numbers.items()})
+    return rows
 
 
 def all_seconds() -> list[dict]:

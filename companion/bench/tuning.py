@@ -177,13 +177,13 @@ PROBLEMS = {
     "ackley": Problem("Ackley, 10 dimensions", ackley, lambda: 0.0),
     "mixed": Problem("10 mixed parameters, most of the space fails", mixed, lambda: 0.0),
     "svm": Problem(
-        "support vector machine, 399 settings",
+        "SVM, 399 settings",
         support_vectors,
         lambda: smallest("errors of a support vector machine", svc_errors),
         finite=True,
     ),
     "boosting": Problem(
-        "gradient boosting, 3,240 settings",
+        "boosting, 3,240 settings",
         boosting,
         lambda: smallest("errors of gradient boosting", boosting_errors),
         finite=True,
@@ -200,14 +200,6 @@ def play_study(problem: str, sampler: str, seed: int, trials: int) -> dict[str, 
     study.optimize(PROBLEMS[problem].objective, n_trials=trials, catch=Failed)
     values = [math.nan if trial.value is None else trial.value for trial in study.trials]
     return {"values": np.array(values)}
-
-
-def stored_study(problem: str, sampler: str, seed: int, trials: int) -> np.ndarray:
-    """Return the simple regret after each trial of a stored study: the best value so far, minus the lowest one."""
-    inputs = {"problem": problem, "sampler": sampler, "seed": seed, "trials": trials}
-    values = store.cached_call(f"{problem}: {sampler}", play_study, **inputs)["values"]
-    best = np.minimum.accumulate(np.where(np.isnan(values), np.inf, values))
-    return best - PROBLEMS[problem].lowest()
 
 
 def time_suggestions(sampler: str, problem: str, finished: tuple[int, ...]) -> dict[str, Any]:

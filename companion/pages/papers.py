@@ -347,23 +347,36 @@ def samplers() -> str:
     figure = saved("bench", "paper").get("samplers")
     if figure is None:
         return render("samplers", saved=None)
-    numbers, regret = figure.about["numbers"], []
-    for title, rows in groupby(numbers["regret"], key=itemgetter("title")):
-        cells = {}
-        for row in rows:
-            cells.setdefault(row["sampler"], []).append(row)
-        for column in zip(*cells.values()):
-            least = min(cell["median"] for cell in column)
-            for cell in column:
-                cell["best"] = cell["median"] == least
-        columns = [cell["trials"] for cell in next(iter(cells.values()))]
-        regret.append((title, columns, cells))
+    numbers = figure.about["numbers"]
+    regret = {name: _sampler_tables(numbers[name]) for name in ("simple", "mean")}
     seconds = {
         sampler: list(rows)
         for sampler, rows in groupby(numbers["seconds"], key=itemgetter("sampler"))
     }
     finished = [cell["finished"] for cell in next(iter(seconds.values()))]
-    return render("samplers", saved=figure, regret=regret, seconds=seconds, finished=finished)
+    return render(
+        "samplers",
+        saved=figure,
+        regret=regret,
+        failed=numbers["failed"],
+        seconds=seconds,
+        finished=finished,
+    )
+
+
+def _sampler_tables(rows: list[dict]) -> list[tuple[str, list[int], dict[str, list[dict]]]]:
+    """Return each problem's title, numbers of trials, and rows by sampler; the least median of a column is marked ``best``."""
+    found = []
+    for title, of_problem in groupby(rows, key=itemgetter("title")):
+        cells = {}
+        for row in of_problem:
+            cells.setdefault(row["sampler"], []).append(row)
+        for column in zip(*cells.values()):
+            least = min(cell["median"] for cell in column)
+            for cell in column:
+                cell["best"] = cell["median"] == least
+        found.append((title, [cell["trials"] for cell in next(iter(cells.values()))], cells))
+    return found
 
 
 def all_claims(found: dict) -> str:
