@@ -349,7 +349,11 @@ def bowls(seed, suggest_option):
 
 @pytest.mark.slow
 def test_a_coordinate_per_choice_is_no_worse_than_an_ordered_number():
-    """The first 20 problems alone do not establish an improvement, because it is about as large as its standard error."""
+    """The test bounds a loss; it does not establish an improvement.
+
+    For the seeds 20 to 119, the mean best values are 0.078 with one coordinate per choice and 0.103 with an ordered number.
+    The difference is -0.025 with a standard error of 0.022.
+    """
     best = {
         name: [
             study_of(TuRBOSampler(seed=seed), 20, bowls(seed, suggest)).best_value
