@@ -52,13 +52,13 @@ def draw_five_problems(
         readings, temperatures = draw_sensor(sensor_ax, *sensor)
         tried, centers = draw_mixture(mixture_ax, *mixture)
         prices, restarts = draw_prices(price_ax, *seller)
-        baked, model = draw_oven(oven_ax, *oven)
+        baked = draw_oven(oven_ax, *oven)
     numbers = {"shown": shown, "rounds": [*states], "sensor": temperatures}
-    numbers |= {"baked": baked, "oven": model, "center": centers[-1], "restarts": restarts}
+    numbers |= {"baked": baked, "center": centers[-1], "restarts": restarts}
     return Drawing(
         fig,
-        caption=f"One run of a learner on each of five toy problems; black shows the truth, which the learner does not know. (a) GLB-OMD shows banners to {sum(shown)} visitors; larger dots were shown more often. (b) Its confidence sets for the visitors' preferences after three numbers of visitors, with the estimates. (c) BKB reads a sensor {len(readings)} times; band: two posterior standard deviations to both sides of the estimate. (d) PF evaluates {len(tried)} mixtures; its estimate of the best mixture moves along the line. (e) GLR sets {len(prices)} prices. (f) GO-UCB bakes {len(baked)} times.",
-        alt="Six panels. (a) Six dots on a circle; the dot in the direction of the true preferences is the largest. (b) Three ellipses around three estimates; the last one is the smallest, and all contain the true preferences. (c) A curve with two peaks and an estimate close to it; the band is narrowest at the higher peak, where most readings were taken. (d) A triangle with evaluated points, and a path of estimates that ends near the best mixture. (e) Prices that follow a best price with two jumps. (f) A bell-shaped curve, and a fitted curve close to it around the maximum, where most bakes are.",
+        caption=f"One run of a learner on each of five toy problems; black shows the truth, which the learner does not know. (a) GLB-OMD shows banners to {sum(shown)} visitors; larger dots were shown more often. (b) Its confidence sets for the visitors' preferences after three numbers of visitors, with the estimates. (c) BKB reads a sensor {len(readings)} times; band: two posterior standard deviations to both sides of the estimate. (d) PF evaluates {len(tried)} mixtures; its estimate of the best mixture moves along the line. (e) GLR sets {len(prices)} prices. (f) GO-UCB bakes {len(baked)} times, at first at {oven[2]} random temperatures.",
+        alt="Six panels. (a) Six dots on a circle; the dot in the direction of the true preferences is the largest. (b) Three ellipses around three estimates; the last one is the smallest, and all contain the true preferences. (c) A curve with two peaks and an estimate close to it; the band is narrowest at the higher peak, where most readings were taken. (d) A triangle with evaluated points, and a path of estimates that ends near the best mixture. (e) Prices that follow a best price with two jumps. (f) A bell-shaped curve and the bakes. The random ones are spread over all temperatures, and most of the proposed ones are near the maximum.",
         trials=1,
         numbers=numbers,
     )
@@ -140,18 +140,17 @@ def draw_prices(
 
 
 def draw_oven(
-    ax: Axes, quality: Callable, baked: Sequence[tuple[float, float]], oven: Any
-) -> tuple[Sequence[tuple[float, float]], np.ndarray]:
-    """Draw the quality of a bake, the fitted model and the bakes; return bakes and model."""
-    model = oven.predict([{"temperature": x} for x in TEMPERATURES]).mean
-    own = {"color": color("GO-UCB")}
+    ax: Axes, quality: Callable, baked: Sequence[tuple[float, float]], first: int
+) -> Sequence[tuple[float, float]]:
+    """Draw the quality of a bake and the bakes, of which the ``first`` are random; return the bakes."""
+    own = {"color": color("GO-UCB"), "linestyle": "none", "marker": "o"}
     ax.plot(TEMPERATURES, quality(TEMPERATURES), color=COLORS["black"], label="quality")
-    ax.plot(TEMPERATURES, model, **own, linestyle="--", label="model")
-    ax.plot(*zip(*baked), "o", **own, label="bakes")
+    ax.plot(*zip(*baked[:first]), **own, markerfacecolor="white", label="random")
+    ax.plot(*zip(*baked[first:]), **own, label="proposed")
     ax.set(title="(f) quality of a bake", xlabel="oven temperature", ylim=(-1.5, 10.5))
-    spacing = {"handlelength": 1.4, "columnspacing": 0.8, "handletextpad": 0.4}
+    spacing = {"handlelength": 1.0, "columnspacing": 0.6, "handletextpad": 0.4}
     ax.legend(loc="upper left", ncols=3, **spacing)
-    return baked, model
+    return baked
 
 
 def color(name: str) -> str:

@@ -1,7 +1,7 @@
 """Ask/tell interface for optimization: batches, existing data, and failed evaluations."""
 
+import math
 import os
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Self
@@ -38,8 +38,6 @@ class Optimizer(AskTell):
         >>> search.rounds, len(search.failures)
         (3, 1)
     """
-
-    _OBSERVED = ("actions", "feedback")  # names of the arguments of ``observe``, for messages
 
     @property
     def failures(self) -> list[Failure]:
@@ -79,10 +77,10 @@ class Optimizer(AskTell):
         """
         if not tags_of(self.learner).own_actions:
             raise ValueError(
-                f"{self._OBSERVED[0]} must be the ones that ask() returned, because {type(self.learner).__name__} learns "
+                f"actions must be the ones that ask() returned, because {type(self.learner).__name__} learns "
                 f"only from actions that it chose itself, got {short_repr(actions)}. Use ask() and tell()"
             )
-        heard = lambda now: self._all_heard(now, self._OBSERVED, actions, feedback)
+        heard = lambda now: self._all_heard(now, ("actions", "feedback"), actions, feedback)
         # Existing data does not answer an ask, so the pending actions remain pending.
         self._now = self._within(context, lambda now: heard(now)._replace(untold=now.untold))
 
@@ -175,8 +173,8 @@ class Optimizer(AskTell):
         return [None] * count
 
 
-class PaperOptimizer(Optimizer, ABC):
-    """Base class of the papers' optimizers.
+class SequentialOptimizer(Optimizer, ABC):
+    """Base class of optimizers that evaluate one point at a time. Feedback belongs to the point that ``ask`` returned last.
 
     The constructor builds the learner and its context. Points are in the user's coordinates.
     """
@@ -186,29 +184,8 @@ class PaperOptimizer(Optimizer, ABC):
         return self._native(super().ask())
 
     @abstractmethod
-    def _native(self, point: np.ndarray) -> Any:
+    def _native(self, point: np.ndarray) -> np.ndarray:
         """Return a point of the learner in the user's coordinates."""
-
-    def _shown(self, action: Tensor) -> Any:
-        return self._native(to_numpy(action[0]))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike, *arguments: Any, **named: Any) -> Self:
-        """Build an optimizer and restore the trial that ``save`` wrote, on any device.
-
-        Args:
-            arguments, named: the constructor's arguments, including the seed, as at the save; only ``device`` may differ.
-                The file cannot replace them, but other arguments are rejected.
-
-        Raises:
-            ValueError: as the constructor or ``restore``.
-            OSError: the file cannot be read.
-        """
-        return cls(*arguments, **named).restore(path)
-
-
-class SequentialOptimizer(PaperOptimizer):
-    """Optimizer that evaluates one point at a time. Feedback belongs to the point that ``ask`` returned last."""
 
     def tell(self, feedback: Any) -> None:
         """Update the learner with the feedback of the last point, one number.
@@ -243,15 +220,28 @@ class SequentialOptimizer(PaperOptimizer):
         return to_numpy(self._now.proposed[0])
 
     def _shown(self, action: Tensor) -> tuple[float, ...]:
-        return tuple(super()._shown(action).tolist())
+        return tuple(self._native(to_numpy(action[0])).tolist())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike, *arguments: Any, **named: Any) -> Self:
+        """Build an optimizer and restore the trial that ``save`` wrote, on any device.
+
+        Args:
+            arguments, named: the constructor's arguments, including the seed, as at the save; only ``device`` may differ.
+                The file cannot replace them, but other arguments are rejected.
+
+        Raises:
+            ValueError: as the constructor or ``restore``.
+            OSError: the file cannot be read.
+        """
+        return cls(*arguments, **named).restore(path)
 
 
-def failure_reason(reason: Any, largest: float = sys.float_info.max) -> str:
+def failure_reason(reason: Any) -> str:
     """Return the reason of a failed evaluation as a string; for an exception it includes the class.
 
     Args:
         reason: an exception, a message, or the value that was returned in place of a number.
-        largest: numbers of at most this absolute value are valid feedback.
 
     Raises:
         ValueError: a number that is valid feedback, or a Boolean.
@@ -261,7 +251,7 @@ def failure_reason(reason: Any, largest: float = sys.float_info.max) -> str:
     if isinstance(reason, str):
         return reason
     try:
-        is_feedback = abs(real_number("reason", reason)) <= largest
+        is_feedback = math.isfinite(real_number("reason", reason))
     except ValueError:  # not a number
         # A Boolean is not a real number either, but it does not explain a failure.
         is_feedback = isinstance(reason, (bool, np.bool_))

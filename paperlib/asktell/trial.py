@@ -519,6 +519,11 @@ def _outside_gradients() -> Iterator[None]:
 
 def _check_settings(path: str | os.PathLike, head: dict, own: dict) -> None:
     """Raise ValueError if one of these settings has another value in the file, or is missing there."""
+    if "space" in head:  # only files of the removed class ``goucb.Optimizer`` have a search space
+        raise ValueError(
+            f"path must be a file of a class that still exists, got {str(path)!r}, saved by goucb.Optimizer, which was "
+            "removed. To tune named parameters, start a study of Optuna with a sampler of paperlib.samplers"
+        )
     if other := _differing({name: head.get(name) for name in own}, own):
         there, here = (
             ", ".join(f"{name}={pair[i]!r}" for name, pair in other.items()) for i in (0, 1)

@@ -16,8 +16,6 @@ from .learners.sequential import Optuna, ScikitOptimize
 from .learners.turbo import TuRBO
 from .model.function import FunctionModel
 from .model.network import TwoLayerNet
-from .model.space import Category, Integer, Real, Space
-from .optimizer import Optimizer, minimize
 from .problems.reference import Reference
 from .problems.synthetic import Rastrigin, SigmoidSum, StyblinskiTang, Teacher
 
@@ -25,30 +23,25 @@ __all__ = [
     "BoTorchDefault",
     "Bounds",
     "BoxLeastSquares",
-    "Category",
     "Constant",
     "FunctionModel",
     "GOUCB",
     "GP",
     "GradientDescent",
-    "Integer",
     "Joint",
     "LevenbergMarquardt",
     "Linearized",
     "MAPSAAS",
-    "Optimizer",
     "Optuna",
     "GPOptimizeAcqf",
     "Printed",
     "QLogNEI",
     "Rastrigin",
-    "Real",
     "Reference",
     "RepeatBest",
     "ScikitOptimize",
     "SigmoidSum",
     "Simulated",
-    "Space",
     "Sphere",
     "StyblinskiTang",
     "Teacher",
@@ -58,25 +51,24 @@ __all__ = [
     "UniformPoint",
     "algorithm1",
     "literal",
-    "minimize",
     "practical",
 ]
 
 CHOICES = [
     (
-        "an expensive function of named settings (real numbers, integers or categories), ten to a hundred evaluations, a few seconds of computation per choice",
-        ["Optimizer", "TuRBO"],
-        "the default policy, turbo, is a trust region that moves on where GO-UCB stays",
+        "an expensive function of a few real numbers, ten to a hundred evaluations, a few seconds of computation per choice",
+        ["TuRBO"],
+        "a trust region that moves on where GO-UCB stays; for integers, categories and failures, tune with Optuna and `TuRBOSampler`",
     ),
     (
         "the same, and the computation per choice does not matter",
-        ['Optimizer(policy="gp")', "GP"],
-        "expected improvement with BoTorch's current prior; needs BoTorch",
+        ["GP"],
+        'expected improvement with BoTorch\'s current prior (`GP(8, "modern", "EI")`); needs BoTorch',
     ),
     (
         "the same, and every evaluation counts: the cumulative regret, not the best point alone",
-        ['Optimizer(policy="practical")', "practical"],
-        "GO-UCB with a trust region, which the paper does not have; it stays near the incumbent and evaluates it again",
+        ["practical"],
+        "GO-UCB with a trust region, which the paper does not have; it stays near the incumbent and evaluates it again; in Optuna `GOUCBSampler`",
     ),
     (
         "a parametric model that is known to be correct, as the paper assumes",

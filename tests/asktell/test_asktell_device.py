@@ -19,7 +19,7 @@ ARMS = np.random.default_rng(1).normal(size=(7, 2)) / 4
 TRIANGLE = pfbco.polytope(np.vstack([-np.eye(2), np.ones((1, 2))]), np.array([0.0, 0.0, 1.0]))
 KERNEL, RADIUS = bkb.RBF(3.0), bkb.Confidence(0.1, 2.0)
 DISK = pfbco.oracle_set(lambda c: -c / max(np.linalg.norm(c), 1e-300), [0.0, 0.0], 1.0)
-SPACE = goucb.Space([goucb.Real("rate", 1e-3, 1.0, log=True), goucb.Integer("depth", 1, 4)])
+BOX = goucb.Bounds(torch.tensor([0.0, 1.0]).double(), torch.tensor([1.0, 4.0]).double())
 MADE = {
     "toy": lambda **on: Optimizer(Index(), ARMS, **on),
     "GLBOMD": lambda **on: AskTell(glbomd.GLBOMD(glbomd.Bernoulli(), 2.0), ARMS, horizon=40, **on),
@@ -27,7 +27,7 @@ MADE = {
     "PF-BCO": lambda **on: pfbco.Optimizer(TRIANGLE, **on),
     "PF-BCO, oracle": lambda **on: pfbco.Optimizer(DISK, loss_bound=2.0, **on),
     "drift": lambda **on: nsbco.Optimizer(nsbco.ball([1.0, 2.0], 2.0), 0.25, 0.5, 0.035, **on),
-    "GO-UCB": lambda **on: goucb.Optimizer(SPACE, "practical", 3, **on),
+    "GO-UCB": lambda **on: Optimizer(goucb.practical(3), BOX, **on),
 }
 ALONE = (pfbco.Optimizer, nsbco.Optimizer)  # their ``tell`` takes no action
 every_user = pytest.mark.parametrize("name", MADE)
@@ -40,20 +40,23 @@ def rounds(user, count=5):
     seen = []
     for t in range(count):
         action = user.ask()
-        seen.append(action if isinstance(action, dict) else np.asarray(action).tolist())
+        seen.append(np.asarray(action).tolist())
         if isinstance(user, Optimizer) and t == 1:
             user.fail(None) if isinstance(user, ALONE) else user.fail(action, "down")
         else:
             answer = float(t % 2)
             user.tell(answer) if isinstance(user, ALONE) else user.tell(action, answer)
-    for word in ("center", "log", "failures"):
+    for word in ("center", "failures"):
         seen.append(getattr(user, word, None))
     if isinstance(user, bkb.Optimizer):
         seen += [*user.ask(batch=2), *user.posterior(), *user.posterior(ARMS[:2] + 0.01)]
         user.tell([0, 1], [0.0, 1.0])
         seen.append(user.best())
-    if isinstance(user, goucb.Optimizer):
-        seen += [*user.predict([user.ask()]), user.recommend("model"), user.recommend("uniform")]
+    if isinstance(user.learner, goucb.GOUCB):
+        with torch.no_grad():
+            points = user.context.native(user.state.x.view)
+            found = user.learner.predict(user.state, user.context, points)
+        seen += [x.cpu().numpy() for x in found]
     return [x.tolist() if isinstance(x, np.ndarray) else x for x in seen]
 
 
@@ -95,8 +98,6 @@ def same_on(device, name, path):
 
 def numbers(seen):
     """Return the numbers in the results, in order."""
-    if isinstance(seen, dict):
-        seen = list(seen.values())
     if isinstance(seen, (list, tuple)):
         return [x for kid in seen for x in numbers(kid)]
     return [float(seen)] if isinstance(seen, (int, float)) else []

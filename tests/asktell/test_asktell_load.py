@@ -13,7 +13,6 @@ from paperlib.core.files import parse_npz
 from paperlib.maths.bounds import Bounds
 
 ARMS = np.random.default_rng(1).normal(size=(7, 2)) / 4
-SPACE = goucb.Space([goucb.Real("rate", 1e-3, 1.0, log=True), goucb.Integer("depth", 1, 4)])
 DISK = pfbco.oracle_set(lambda c: -c / max(np.linalg.norm(c), 1e-300), [0.0, 0.0], 1.0)
 BALL = nsbco.ball([1.0, 2.0], 2.0)
 ALONE = (pfbco.Optimizer, nsbco.Optimizer)  # their ``tell`` takes no action
@@ -23,7 +22,6 @@ LEARNERS += [bkb.ContextualBKB(bkb.RBF(3.0), bkb.Confidence(0.1, 2.0))]
 PAPERS = {
     "pfbco": (pfbco.Optimizer, (DISK,), {"loss_bound": 2.0, "seed": 3}),
     "nsbco": (nsbco.Optimizer, (BALL, 0.25, 0.5, 0.035), {"policy": "master", "seed": 3}),
-    "goucb": (goucb.Optimizer, (SPACE, "turbo"), {"n_init": 3, "seed": 3}),
 }
 
 
@@ -32,7 +30,7 @@ def go_on(user, rounds=4):
     for t in range(rounds):
         seen.append(action := user.ask())
         user.tell(t % 2) if isinstance(user, ALONE) else user.tell(action, t % 2)
-    return [list(x.values()) if isinstance(x, dict) else np.asarray(x).tolist() for x in seen]
+    return [np.asarray(x).tolist() for x in seen]
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda x: type(x).__name__)
@@ -64,21 +62,12 @@ def test_an_optimizer_is_built_of_its_arguments_and_restored(paper, tmp_path):
     others = {
         "pfbco": ((pfbco.Ball.of(2),), {"loss_bound": 2.0}, "set="),
         "nsbco": ((nsbco.ball([1.0, 2.0], 3.0), *arguments[1:]), {"policy": "master"}, "domain"),
-        "goucb": ((goucb.Space(SPACE.dimensions[:1]), "turbo"), {"n_init": 3}, "space"),
     }
     there, settings, match = others[paper]
     with pytest.raises(
         ValueError, match=f"^path must be a file saved by .*, saved by a learner with {match}"
     ):
         kind.load(path, *there, **settings, seed=3)
-
-
-def test_an_open_batch_is_loaded_as_a_whole(tmp_path):
-    """For goucb, ``load`` has the same effect as ``restore``."""
-    user = goucb.Optimizer(SPACE, "gp", 3)
-    user.ask()
-    user.save(path := tmp_path / "state.npz")
-    assert goucb.Optimizer.load(path, SPACE, "gp", 3)._now.proposed is not None
 
 
 def test_the_first_sizes_are_used_if_arms_were_added(tmp_path):

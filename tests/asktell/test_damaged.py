@@ -11,7 +11,7 @@ import pytest
 import torch
 from toy import Index
 
-from paperlib import bkb, glbomd, linear, nsbco, pfbco
+from paperlib import bkb, glbomd, goucb, linear, nsbco, pfbco
 from paperlib.asktell import AskTell, Optimizer
 from paperlib.core.files import parse_npz
 from paperlib.core.linalg import Rows
@@ -32,8 +32,11 @@ USERS = {
     "PF-BCO": lambda: pfbco.Optimizer(TRIANGLE, loss_bound=2.0),
     "PF-BCO, spread": lambda: pfbco.Optimizer(pfbco.Ball.of(3), c=0.5),
     "PF-BCO, one epoch": lambda: pfbco.Optimizer(TRIANGLE, loss_bound=2.0, horizon=40),
+    "TuRBO": lambda: Optimizer(goucb.TuRBO(3, candidates=20, fit_steps=3), BOX),
+    "GO-UCB": lambda: Optimizer(goucb.practical(3), BOX),
     **{f"drift, {x}": lambda x=x: drifting(x) for x in ("glr", "discounted", "master")},
 }
+BOX = goucb.Bounds(torch.zeros(2).double(), torch.ones(2).double())
 ALONE = (pfbco.Optimizer, nsbco.Optimizer)  # their ``tell`` takes no action
 
 

@@ -23,6 +23,7 @@ pd = pytest.importorskip("pandas")
 ARMS = np.eye(4) / 2
 LEARNER = bkb.LazyBKB(bkb.Matern(2.5, 0.5), bkb.Confidence(0.1, 1.0))
 DISK = nsbco.ball([0.0, 0.0], 1.0)
+BOX = Bounds(torch.zeros(1).double(), torch.ones(1).double())
 HALF = [
     0.5,
     Decimal("0.5"),
@@ -36,10 +37,7 @@ NONE = ["0.5", True, None, [0.5, 0.5], 0.5 + 0j, np.datetime64("2020"), {}]
 
 
 def users():
-    """Yield an ask/tell object of every paper with numerical feedback, and a function that tells its feedback.
-
-    For goucb failures are included.
-    """
+    """Return an ask/tell object of every paper with numerical feedback, and a function that tells its feedback."""
     return {
         "asktell": (AskTell(Index(), ARMS), lambda user, y: user.tell(user.ask(), y)),
         "bkb": (bkb.Optimizer(LEARNER, ARMS), lambda user, y: user.tell(user.ask(), y)),
@@ -51,6 +49,7 @@ def users():
             AskTell(glbomd.GLBOMD(glbomd.Gaussian(1.0), 1.0), ARMS),
             lambda user, y: user.tell(user.ask(), y),
         ),
+        "goucb": (Optimizer(goucb.TuRBO(3), BOX), lambda user, y: user.tell(user.ask(), y)),
         "nsbco": (nsbco.Optimizer(DISK, 0.25, 0.5, 0.1), lambda u, y: (u.ask(), u.tell(y))),
         "pfbco": (pfbco.Optimizer(pfbco.Ball.of(2)), lambda u, y: (u.ask(), u.tell(y))),
     }
@@ -147,10 +146,10 @@ def test_a_bad_entry_is_named_before_anything_is_computed(at, arm, reward, match
 
 
 def test_a_bad_entry_of_points_is_named():
-    search = goucb.Optimizer(goucb.Space([goucb.Real("x", 0.0, 1.0)]))
-    with pytest.raises(ValueError, match=r"\[2\].*x"):
-        search.observe([{"x": 0.1}, {"x": 0.2}, {"x": 3.0}], [1.0, 2.0, 3.0])
-    assert not search.log
+    search = Optimizer(goucb.TuRBO(3), BOX)
+    with pytest.raises(ValueError, match=r"^actions\[2\], feedback\[2\]: action"):
+        search.observe([[0.1], [0.2], [3.0]], [1.0, 2.0, 3.0])
+    assert not search.rounds
 
 
 # ---- float32 -----------------------------------------------------------------------------------------

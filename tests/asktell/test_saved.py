@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
-from paperlib import bkb, glbomd, pfbco
-from paperlib.asktell import AskTell
+from paperlib import bkb, glbomd, goucb, pfbco
+from paperlib.asktell import AskTell, Optimizer
 from paperlib.asktell.trial import _differing
 from paperlib.core.describe import configs_equal, describe
 
@@ -65,6 +66,25 @@ def test_old_files_of_pf_without_the_last_epoch_are_rejected():
     ):
         pfbco_user().restore(SAVED / "pfbco.npz")
     np.testing.assert_allclose(ten_rounds(pfbco_user()).ask(), ASKED["pfbco"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [AskTell, Optimizer])
+def test_files_of_the_removed_optimizer_of_goucb_are_rejected(kind):
+    """Its learner on the unit cube equals the one given here, but the file does not contain the user's units."""
+    learner, path = goucb.TuRBO(3, gain=0.0), SAVED / "goucb.npz"
+    box = goucb.Bounds(torch.zeros(1).double(), torch.ones(1).double())
+    user = kind(learner, box, seed=1)
+    for load in (
+        lambda: kind.load(path, learner, box),
+        lambda: user.restore(path),
+        lambda: pfbco_user().restore(path),
+    ):
+        with pytest.raises(
+            ValueError,
+            match="goucb.npz', saved by goucb.Optimizer, which was removed. .*paperlib.samplers",
+        ):
+            load()
+    assert user.rounds == 0
 
 
 def test_another_learner_is_refused_by_what_differs():

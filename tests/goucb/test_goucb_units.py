@@ -19,11 +19,11 @@ from paperlib.goucb.learners.oracle import LevenbergMarquardt
 from paperlib.goucb.learners.presets import algorithm1, practical
 from paperlib.goucb.learners.search import mean_and_std, unit_of_evaluations
 from paperlib.goucb.learners.turbo import TuRBO
-from paperlib.goucb.optimizer import POLICIES, policy_learner
 from paperlib.maths.bounds import Bounds
+from paperlib.samplers import GOUCBSampler, TuRBOSampler
 
 F64 = torch.float64
-# Few steps and points in the policies' searches: a run takes about a second.
+# Few steps and points in the searches: a run takes about a second.
 SMALL = {"oracle": LevenbergMarquardt(2, 8, 3), "acquisition": Linearized(12, 4, 2, 3)}
 FEWER = {"fit_steps": 3, "candidates": 20}
 ABSOLUTE = {  # learners that depend on the unit of the observed values by definition
@@ -41,8 +41,14 @@ def smaller(learner):
     return dataclasses.replace(learner, **SMALL if isinstance(learner, GOUCB) else FEWER)
 
 
-POLICY = {f"policy {name}": smaller(policy_learner(name, 4)) for name in POLICIES}
-LEARNERS = {name: case.learner for name, case in CASES.items()} | POLICY
+# The learners of the samplers, and two that their users may choose instead.
+CHOSEN = {
+    "sampler TuRBO": smaller(TuRBOSampler(n_startup_trials=4)._learner()),
+    "sampler GO-UCB": smaller(GOUCBSampler(n_startup_trials=4)._learner()),
+    "algorithm1": smaller(algorithm1(4)),
+    "GP-EI": smaller(GP(4, "modern", "EI")),
+}
+LEARNERS = {name: case.learner for name, case in CASES.items()} | CHOSEN
 # Learners that take 3 to 9 s per run.
 SECONDS = ("BoTorch, default", "GO-UCB, function", "MAP-SAAS", "scikit-optimize")
 
@@ -89,10 +95,10 @@ def test_rewards_times_a_power_of_two_give_the_same_points_to_the_bit(name, powe
 
 
 @pytest.mark.parametrize("power", [-100, -41, -27, -1, 3, 55, 80])
-@pytest.mark.parametrize("name", [name for name in POLICY if name != "policy gp"])
+@pytest.mark.parametrize("name", [name for name in CHOSEN if name != "GP-EI"])
 def test_rewards_times_a_power_of_two_give_the_same_points_in_longer_runs(name, power):
-    expected = points(POLICY[name], rounds=14)
-    np.testing.assert_array_equal(points(POLICY[name], 2.0**power, rounds=14), expected)
+    expected = points(CHOSEN[name], rounds=14)
+    np.testing.assert_array_equal(points(CHOSEN[name], 2.0**power, rounds=14), expected)
 
 
 @pytest.mark.parametrize("name, shift", with_each(-37.0, 1000.0))
@@ -103,9 +109,9 @@ def test_rewards_from_another_origin_give_the_same_points_to_rounding(name, shif
     np.testing.assert_allclose(points(learner, 1.0, shift), expected, atol=1e-6)
 
 
-def test_policies_count_every_improvement():
-    """Therefore the test above uses the policies unchanged."""
-    assert all(origin_free(learner) == learner for learner in POLICY.values())
+def test_the_chosen_learners_count_every_improvement():
+    """Therefore the test above uses them unchanged."""
+    assert all(origin_free(learner) == learner for learner in CHOSEN.values())
 
 
 @pytest.mark.parametrize("name", ABSOLUTE)
@@ -119,12 +125,12 @@ def test_exempt_learners_do_depend_on_the_unit(name):
 # ---- equal values
 
 
-@pytest.mark.parametrize("name", [name for name in POLICY if name != "policy gp"])
+@pytest.mark.parametrize("name", [name for name in CHOSEN if name != "GP-EI"])
 def test_equal_rewards_give_the_same_points_whatever_they_are(name):
     """The mean of equal values has a rounding error, which no learner may treat as a signal."""
-    zeros = points(POLICY[name], f=lambda x: 0.0, rounds=9)
+    zeros = points(CHOSEN[name], f=lambda x: 0.0, rounds=9)
     for level in (0.1, -1 / 3, 1e-25, 0.1 * 2.0**80):
-        found = points(POLICY[name], f=lambda x: level, rounds=9)
+        found = points(CHOSEN[name], f=lambda x: level, rounds=9)
         np.testing.assert_allclose(found, zeros, atol=1e-6)
 
 
@@ -172,10 +178,10 @@ def test_turbos_unit_is_the_unit_of_its_run():
 
 
 def test_predictions_are_in_the_unit_of_the_rewards():
-    """The policies practical and gp are tested at 2^-100 and at 1."""
+    """GO-UCB and the Gaussian process are tested at 2^-100 and at 1."""
     zero = torch.zeros(2, dtype=F64)
     at = torch.rand(1, 5, 2, generator=torch.Generator().manual_seed(0), dtype=F64)
-    for learner in (POLICY["policy practical"], smaller(GP(4, "modern", "EI"))):
+    for learner in (CHOSEN["sampler GO-UCB"], CHOSEN["GP-EI"]):
         found = []
         for scale in (1.0, 2.0**-100):
             user = AskTell(learner, Bounds(zero, zero + 1))
