@@ -175,7 +175,7 @@ PROBLEMS = {
     "branin": Problem("Branin, 2 dimensions", branin, lambda: 0.39788735772973816),
     "hartmann": Problem("Hartmann, 6 dimensions", hartmann, lambda: -3.322368011391339),
     "ackley": Problem("Ackley, 10 dimensions", ackley, lambda: 0.0),
-    "mixed": Problem("10 mixed parameters, most of the space fails", mixed, lambda: 0.0),
+    "mixed": Problem("10 mixed parameters, failures", mixed, lambda: 0.0),
     "svm": Problem(
         "SVM, 399 settings",
         support_vectors,
