@@ -20,9 +20,9 @@ import torch
 from matplotlib.axes import Axes
 from scipy.stats import quantile_test
 
-from .. import store
 from ..figures.drawing import legend, line_styles, panels, save, style_context
 from ..store.progress import progress_line
+from ..store.results import cached_call
 from ..store.timing import exclusive_lock
 from ..styles import Style
 from .measure import device_name
@@ -66,7 +66,7 @@ def regrets_of(study: tuple[str, str, int]) -> np.ndarray:
     """Return the value of each trial minus the lowest value; a study is given by problem, sampler and seed, and NaN is a failure."""
     problem, sampler, seed = study
     inputs = {"problem": problem, "sampler": sampler, "seed": seed, "trials": TRIALS}
-    values = store.cached_call(f"{problem}: {sampler}", play_study, **inputs)["values"]
+    values = cached_call(f"{problem}: {sampler}", play_study, **inputs)["values"]
     return values - PROBLEMS[problem].lowest()
 
 
@@ -182,7 +182,7 @@ def all_seconds() -> list[dict]:
         problem = "ackley" if plays(sampler, "ackley") else "boosting"
         inputs = {"sampler": sampler, "problem": problem, "finished": FINISHED}
         with exclusive_lock():
-            found = store.cached_call(f"seconds of {sampler}", time_suggestions, **inputs)
+            found = cached_call(f"seconds of {sampler}", time_suggestions, **inputs)
         about = {"sampler": SAMPLERS[sampler].__name__, "problem": problem}
         rows += [
             about | {"finished": n, "running": float(a), "resumed": float(b)}

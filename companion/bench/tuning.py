@@ -14,7 +14,7 @@ import optuna
 
 from paperlib.samplers import BKBSampler, GOUCBSampler, TuRBOSampler
 
-from .. import store
+from ..store.results import cached_call
 
 SAMPLERS = {
     "random": optuna.samplers.RandomSampler,
@@ -106,7 +106,7 @@ EXPONENTS_C, EXPONENTS_GAMMA = (
 
 
 def support_vectors(trial: optuna.Trial) -> float:
-    table = store.cached_call("errors of a support vector machine", svc_errors)["errors"]
+    table = cached_call("errors of a support vector machine", svc_errors)["errors"]
     c = trial.suggest_int("log2 C", EXPONENTS_C[0], EXPONENTS_C[-1])
     gamma = trial.suggest_int("log2 gamma", EXPONENTS_GAMMA[0], EXPONENTS_GAMMA[-1])
     return float(table[EXPONENTS_C.index(c), EXPONENTS_GAMMA.index(gamma)])
@@ -133,7 +133,7 @@ FRACTIONS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 def boosting(trial: optuna.Trial) -> float:
-    table = store.cached_call("errors of gradient boosting", boosting_errors)["errors"]
+    table = cached_call("errors of gradient boosting", boosting_errors)["errors"]
     rate = trial.suggest_int("log2 learning_rate", RATES[0], RATES[-1])
     depth = trial.suggest_int("max_depth", DEPTHS[0], DEPTHS[-1])
     fraction = trial.suggest_float("subsample", FRACTIONS[0], FRACTIONS[-1], step=0.1)
@@ -168,7 +168,7 @@ def boosting_errors() -> dict[str, np.ndarray]:
 
 
 def smallest(name: str, table: Callable[[], dict[str, np.ndarray]]) -> float:
-    return float(store.cached_call(name, table)["errors"].min())
+    return float(cached_call(name, table)["errors"].min())
 
 
 PROBLEMS = {
