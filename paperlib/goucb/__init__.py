@@ -58,12 +58,7 @@ CHOICES = [
     (
         "an expensive function of a few real numbers, ten to a hundred evaluations, a few seconds of computation per choice",
         ["TuRBO"],
-        "a trust region that moves on where GO-UCB stays; for integers, categories and failures, tune with Optuna and `TuRBOSampler`",
-    ),
-    (
-        "the same, and the computation per choice does not matter",
-        ["GP"],
-        'expected improvement with BoTorch\'s current prior (`GP(8, "modern", "EI")`); needs BoTorch',
+        "a trust region that moves on where GO-UCB stays; for integers, categories and failures, tune with Optuna and `TuRBOSampler`; for a smooth function without failures, Optuna's `GPSampler`",
     ),
     (
         "the same, and every evaluation counts: the cumulative regret, not the best point alone",
