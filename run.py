@@ -55,6 +55,7 @@ CTRL_C = 5  # seconds that a command with the same Ctrl-C has before SIGTERM
 CANCELLING = 60  # seconds that Slurm has to end jobs that are cancelled
 LONGEST_CHECK = 180  # the longest time in seconds between two checks of Slurm's jobs by Snakemake
 SLURM = ("sbatch", "scancel", "scontrol", "sinfo", "squeue")  # the commands that are used
+NOTICE = "Kernel is running over TCP"  # stays in the log of a job that was killed
 OPENING = {  # printed immediately, because the first output of the command may take long
     "figures": "Checking data sets and notebooks ...",
     "test": "Starting pytest ...",
@@ -719,7 +720,8 @@ def print_failure(stem: str, where: Path, begun: float) -> None:
         if shard.stat().st_mtime >= begun and not shard.with_suffix(".done").exists():
             log, copy = shard, None
     ran = log.exists() and log.stat().st_mtime >= begun
-    reason = (log.read_text(errors="replace").strip().splitlines() or [""])[-1] if ran else ""
+    lines = log.read_text(errors="replace").strip().splitlines() if ran else []
+    reason = next((line for line in reversed(lines) if NOTICE not in line), "")
     missed = "it was not reached"
     if (where / f"{stem}.done").exists():
         missed += ", because a notebook before it failed or the call was stopped; its stored result is from an earlier call"
