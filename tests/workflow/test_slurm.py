@@ -100,7 +100,7 @@ def test_a_killed_job_is_reported_and_the_next_call_resumes(project, monkeypatch
         stamp = first.stat().st_mtime_ns
         waits.with_name("gate").touch()
         with figures(project) as process:
-            text = finish(process, project, 200)
+            text = finish(process, project, 400)
         log = (project / "results/paper/snakemake.log").read_text()
         assert process.returncode == 0, text + log
         assert first.stat().st_mtime_ns == stamp and "toy_1.shard1of2" not in jobs_started(log)
