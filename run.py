@@ -34,6 +34,7 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import shutil
 import signal
 import subprocess
@@ -51,6 +52,10 @@ LOCK = ROOT / "requirements.lock"
 READ_ONLY = " If a folder is read-only, set PAPERLIB_RESULTS and PAPERLIB_FIGURES to folders that can be written."
 GRACE = 20  # seconds that a command has to end after SIGTERM
 CTRL_C = 5  # seconds that a command with the same Ctrl-C has before SIGTERM
+CANCELLING = 60  # seconds that Slurm has to end jobs that are cancelled
+LONGEST_CHECK = 180  # the longest time in seconds between two checks of Slurm's jobs by Snakemake
+SLURM = ("sbatch", "scancel", "scontrol", "sinfo", "squeue")  # the commands that are used
+NOTICE = "Kernel is running over TCP"  # stays in the log of a job that was killed
 OPENING = {  # printed immediately, because the first output of the command may take long
     "figures": "Checking data sets and notebooks ...",
     "test": "Starting pytest ...",
@@ -237,12 +242,13 @@ def call(
     group: bool = False,
     meanwhile: Callable[[], None] | None = None,
     tidies: bool = False,
+    ends: tuple[int, ...] = (signal.SIGTERM, signal.SIGKILL),
     **kwargs,
 ) -> int:
     """Run a command to its end, and call `meanwhile` each second; return the exit status.
 
-    If this process is stopped, the command is stopped too, with `group` including its children. A terminal sends Ctrl-C to
-    both processes. A command that `tidies` up after it has some seconds for that.
+    If this process is stopped, the command is stopped too by the signals `ends`, with `group` including its children. A
+    terminal sends Ctrl-C to both processes. A command that `tidies` up after it has some seconds for that.
     """
     process = subprocess.Popen([str(a) for a in argv], start_new_session=group, **kwargs)
     try:
@@ -256,7 +262,7 @@ def call(
             with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
                 process.wait(CTRL_C)
         # SIGKILL follows, because Snakemake may hang after SIGTERM if a job ends at that moment.
-        for number in (signal.SIGTERM, signal.SIGKILL):
+        for number in ends:
             with contextlib.suppress(ProcessLookupError):
                 (os.killpg if group else os.kill)(process.pid, number)
             # A second Ctrl-C must not interrupt the cleanup; it reaches the processes that still
@@ -402,11 +408,94 @@ def cuda(python: str) -> bool:
     return subprocess.run(look, capture_output=True, text=True).stdout.strip() != "False"
 
 
+def asked(*argv: str) -> tuple[int, str, str]:
+    """Return exit status, output and the last line of the errors of a command of the scheduler."""
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, errors="replace", timeout=60)
+    except subprocess.TimeoutExpired:
+        return 1, "", "no answer within 60 s"
+    except OSError as error:
+        return 1, "", f"{argv[0]}: {error.strerror}"
+    return done.returncode, done.stdout, (done.stderr.strip().splitlines() or [""])[-1]
+
+
+def slurm_options(cluster: str, mark: str) -> list[str]:
+    """Check that Slurm answers, and return Snakemake's options for it; an empty list for another scheduler.
+
+    The names of its jobs start with `mark`.
+
+    Snakemake would wait for ever for a job whose state it cannot read: `sacct` has no answer without accounting storage,
+    and `squeue` forgets a job some time after its end.
+    """
+    profile = (Path(cluster) / "config.yaml").read_text()
+    if not re.search(r"^executor: *[\"']?slurm[\"']?\s*(#|$)", profile, re.MULTILINE):
+        return []
+    if lacks := [name for name in SLURM if not shutil.which(name)]:
+        sys.exit(
+            f"--cluster {cluster} requires the commands of Slurm, and {', '.join(lacks)} cannot be found. Call run.py on a login node."
+        )
+    code, config, why = asked("scontrol", "show", "config")
+    named = ["--slurm-jobname-prefix", mark]
+    if code:
+        sys.exit(f"--cluster {cluster} requires a Slurm controller that answers: {why}")
+    if own := re.search(r"^slurm-status-command: *(.+?) *(?:#|$)", profile, re.MULTILINE):
+        print(f"Slurm: job states are read by {own[1]}, as {cluster} requires.", flush=True)
+        return named
+    code, _, why = asked("sacct", "--noheader")
+    if code == 0:
+        print("Slurm: job states are read by sacct, because accounting answers.", flush=True)
+        return [*named, "--slurm-status-command", "sacct"]
+    first = re.search(r"^slurm-init-seconds-before-status-checks: *(\d+)", profile, re.MULTILINE)
+    # Snakemake's longest time between two checks, and its executor's condition for using squeue.
+    least = max(LONGEST_CHECK, 3 * int(first[1]) if first else 120)
+    kept = re.search(r"^MinJobAge *= *(\d+)", config, re.MULTILINE)
+    if kept and int(kept[1]) < least:
+        sys.exit(
+            f"--cluster {cluster} requires accounting ({why}), or MinJobAge of at least {least} s in slurm.conf, got {kept[1]} s."
+        )
+    print(
+        f"Slurm: job states are read by squeue, because accounting does not answer ({why}).",
+        flush=True,
+    )
+    return [*named, "--slurm-status-command", "squeue"]
+
+
+@contextlib.contextmanager
+def cancelled(mark: str):
+    """Cancel the Slurm jobs whose names start with `mark` if the block is interrupted; do nothing if `mark` is empty."""
+    try:
+        yield
+    except BaseException:
+        if mark:
+            cancel_jobs(mark)
+        raise
+
+
+def cancel_jobs(mark: str) -> None:
+    """Cancel the Slurm jobs whose names start with `mark`, and wait until they have ended."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not leave jobs behind
+    end, empty = time.monotonic() + CANCELLING, 0
+    while empty < 2:  # a job whose submission was interrupted may appear a moment later
+        code, queue, why = asked("squeue", "--noheader", "--format=%i %j", f"--user={os.getuid()}")
+        jobs = [job for job, name in map(str.split, queue.splitlines()) if name.startswith(mark)]
+        empty = 0 if jobs or code else empty + 1
+        if time.monotonic() > end:
+            left = f"jobs {' '.join(jobs)} are still in the queue" if jobs else why
+            print(f"Slurm has not confirmed that the jobs ended: {left}", file=sys.stderr)
+            return
+        if jobs:
+            asked("scancel", *jobs)
+        time.sleep(1)
+
+
 def figures(python: str, options: argparse.Namespace) -> int:
     """Fetch the data, run Snakemake over the notebooks, and print a table of the results."""
     stems = chosen(options.only)
     if not stems:
         sys.exit(f"{ROOT / 'notebooks'} contains no notebook.")
+    mark = f"paperlib-{secrets.token_hex(4)}"
+    slurm = slurm_options(options.cluster, mark) if options.cluster else []
     profiles = ROOT / "notebooks" / "profiles.toml"
     try:
         known = tomllib.loads(profiles.read_text()) if profiles.exists() else {}
@@ -437,9 +526,10 @@ def figures(python: str, options: argparse.Namespace) -> int:
             "--workflow-profile",
             Path(options.cluster).resolve(),
             *(["--jobs", jobs] if options.jobs else []),
+            *slurm,
         ]
     # The log has each job and why it runs; the jobs themselves print the lines for the user.
-    with open(log, "w") as reasons:
+    with open(log, "w") as reasons, cancelled(mark if slurm else ""):
         code = call(
             [
                 python,
@@ -461,6 +551,8 @@ def figures(python: str, options: argparse.Namespace) -> int:
                 *stems,
             ],
             group=True,
+            # After SIGTERM, Snakemake would wait for its jobs at the scheduler.
+            ends=(signal.SIGKILL,) if slurm else (signal.SIGTERM, signal.SIGKILL),
             meanwhile=(
                 lambda: draw(
                     progress(
@@ -632,7 +724,8 @@ def print_failure(stem: str, where: Path, begun: float) -> None:
         if shard.stat().st_mtime >= begun and not shard.with_suffix(".done").exists():
             log, copy = shard, None
     ran = log.exists() and log.stat().st_mtime >= begun
-    reason = (log.read_text(errors="replace").strip().splitlines() or [""])[-1] if ran else ""
+    lines = log.read_text(errors="replace").strip().splitlines() if ran else []
+    reason = next((line for line in reversed(lines) if NOTICE not in line), "")
     missed = "it was not reached"
     if (where / f"{stem}.done").exists():
         missed += ", because a notebook before it failed or the call was stopped; its stored result is from an earlier call"
@@ -729,6 +822,8 @@ def main(argv: list[str]) -> int:
     for name in (f"PAPERLIB_{folder}" for folder in FOLDERS):
         if os.environ.get(name):  # make it absolute, because jobs do not run in the caller's folder
             os.environ[name] = os.path.abspath(os.environ[name])
+    # A shell script starts its background commands with SIGINT ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     # A closed connection stops the call, unless it was started with nohup.
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:

@@ -1,4 +1,4 @@
-"""Experiments in shards, on this machine and through a scheduler, store the same results as a single run."""
+"""Experiments in shards store the same results as a single run."""
 
 import itertools
 import json
@@ -11,7 +11,6 @@ from pathlib import Path
 
 import nbformat
 import pytest
-import yaml
 from nbformat.v4 import new_code_cell, new_notebook
 from test_workflow import CODE, PARAMETERS, call, root, run, write  # noqa: F401 (root is a fixture)
 from toy import Coins, Index
@@ -337,68 +336,6 @@ def watched(*arguments):
     os.close(mine)
     assert process.wait(200) == 0, text.decode()
     return text.decode()
-
-
-SLURM = {
-    "sbatch": """
-while [ $# -gt 0 ]; do
-    case $1 in --output) log=$2; shift;; -D) cd "$2"; shift;; --wrap=*) wrap=${1#--wrap=};; esac
-    shift
-done
-export SLURM_JOB_ID=$$
-echo RUNNING > "$STATES/$$"
-(if sh -c "$wrap" > "${log%/*}/$$.log" 2>&1; then echo COMPLETED; else echo FAILED; fi > "$STATES/$$") < /dev/null > /dev/null 2>&1 &
-echo $$
-""",
-    "srun": 'while case $1 in -*) true;; *) false;; esac; do shift; done\nexec "$@"\n',
-    # This stand-in responds when another job has ended, because Snakemake polls less and less often while no job ends.
-    "sacct": """
-case "$*" in *--name*) ;; *) exit;; esac
-cd "$STATES"
-for i in $(seq 80); do
-    ended=$(cat * | grep -vc RUNNING)
-    [ "$ended" -gt "$(cat ../ended)" ] && break
-    sleep .5
-done
-echo "$ended" > ../ended
-for id in *; do echo "$id|$(cat "$id")"; done
-""",
-    "squeue": "",
-    "sinfo": "",
-    "scancel": "",
-}
-
-
-@pytest.mark.slow
-def test_jobs_go_through_slurm(root, monkeypatch):
-    """Test profiles/slurm itself, with replacements of Slurm's commands that run a job at once."""
-    for folder in ("bin", "states"):
-        (root / folder).mkdir()
-    (root / "ended").write_text("0")
-    for name, script in SLURM.items():
-        (root / "bin" / name).write_text(f"#!/bin/sh\n{script}")
-        (root / "bin" / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{root / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("STATES", str(root / "states"))
-    profile = yaml.safe_load((CODE / "profiles/slurm/config.yaml").read_text())
-    profile |= {"slurm-init-seconds-before-status-checks": 1, "latency-wait": 5}
-    (root / "profile").mkdir()
-    (root / "profile/config.yaml").write_text(yaml.safe_dump(profile))
-
-    notebook(root, "toy_1", SHARDED, "[toy_1]\nshards = 2\n[toy_1.paper]\ntrials = 6\n")
-    write(
-        root, "toy_2", "import os\nprint(os.environ['OMP_NUM_THREADS'], os.environ['SLURM_JOB_ID'])"
-    )
-    process = call(
-        "figures", "--profile", "paper", "--cluster", str(root / "profile"), "--jobs", "3"
-    )
-    text = process.communicate(timeout=400)[0]
-    assert process.returncode == 0, text + (root / "results/paper/snakemake.log").read_text()
-    states = {path.name: path.read_text() for path in (root / "states").iterdir()}
-    assert len(states) == 4 and set(states.values()) == {"COMPLETED\n"}
-    threads, number = printed(root, "toy_2").split()
-    assert threads == "1" and number in states
-    assert printed(root, "toy_1") == expected(root, monkeypatch)
 
 
 # ---- Notebooks that run again ------------------------------------------------------------------------------
