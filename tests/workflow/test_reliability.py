@@ -34,12 +34,24 @@ def two_notebooks(home, **more):
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    """Run the two notebooks without a failure; return them and the run time in seconds."""
+    """Run the two notebooks without a failure; return them and the run time in seconds.
+
+    A second call in the same folder is rejected meanwhile. It must not change the results, which
+    the other tests compare with those of separate runs.
+    """
     work = two_notebooks(tmp_path_factory.mktemp("undisturbed") / "home")
-    begun = time.monotonic()
-    status, text = work.run()
-    assert status == 0, text
-    return work, time.monotonic() - begun
+    lock, begun = work.home / ".run.lock", time.monotonic()
+    first = work.start()
+    until(lambda: lock.exists() and lock.read_text())
+    rejected = work.run()
+    text = first.communicate(timeout=200)[0]
+    seconds = time.monotonic() - begun
+    assert first.returncode == 0, text
+    assert rejected == (
+        1,
+        f"Another run.py works in {work.home} (process {first.pid}: run.py figures). Wait for it or end it.\n",
+    )
+    return work, seconds
 
 
 def told(status, text, *parts):
@@ -50,8 +62,13 @@ def told(status, text, *parts):
 
 
 def standing(work):
-    """Return the outputs that a failure of toy_2 must not change."""
-    return {name: content for name, content in work.outcome().items() if "toy_2" not in name}
+    """Return the outputs that a failure of the other notebooks must not change."""
+    others = ("toy_2", "toy_3")
+    return {
+        name: content
+        for name, content in work.outcome().items()
+        if not any(other in name for other in others)
+    }
 
 
 def killed(work, moment, alone):
@@ -146,7 +163,7 @@ def test_four_kills_lose_nothing(undisturbed, tmp_path, caplog):
 
 
 def test_data_that_are_wrong_missing_and_there(tmp_path):
-    """Test a copy of the project whose registry has an additional small data set at an unreachable address."""
+    """Test a copy of the project whose registry has two additional small data sets at an unreachable address."""
     content = b"1,2,3\n" * 500
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -157,7 +174,6 @@ def test_data_that_are_wrong_missing_and_there(tmp_path):
     for name in ("run.py", "Snakefile"):
         shutil.copy2(CODE / name, code)
     entry = {
-        "file": "toy.data",
         "sha256": hashlib.sha256(content).hexdigest(),
         "bytes": len(content),
         "rows": 500,
@@ -166,50 +182,60 @@ def test_data_that_are_wrong_missing_and_there(tmp_path):
         "source": "toys",
         "license": "none",
         "cite": "Toy 1999",
-        "urls": [f"http://127.0.0.1:{port}/toy.data"],
     }
     with open(code / "data/registry.toml", "a") as registry:
-        registry.write(
-            "\n[toy]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in entry.items())
-        )
+        for name in ("bad", "missing"):
+            entry |= {"file": f"{name}.data", "urls": [f"http://127.0.0.1:{port}/{name}.data"]}
+            lines = [f"{key} = {json.dumps(value)}\n" for key, value in entry.items()]
+            registry.write(f"\n[{name}]\n" + "".join(lines))
 
     work = Workflow(tmp_path / "home", code)
     work.environment |= {"XDG_CACHE_HOME": str(tmp_path / "cache"), "HOME": str(tmp_path)}
     work.write("toy_1", horizon=64)
-    work.write(
-        "toy_2", "from companion import datasets\ndatasets.fetch('toy')", horizon=64, seed=100
-    )
-    (work.notebooks / "profiles.toml").write_text('[toy_2]\ndatasets = ["toy"]\n')
-    path = work.home / "data/toy.data"
+    tables = []
+    for name, data, seed in (("toy_2", "bad", 100), ("toy_3", "missing", 200)):
+        fetch = f"from companion import datasets\ndatasets.fetch({data!r})"
+        work.write(name, fetch, horizon=64, seed=seed)
+        tables.append(f'[{name}]\ndatasets = ["{data}"]\n')
+    (work.notebooks / "profiles.toml").write_text("".join(tables))
+    bad, missing = (work.home / f"data/{name}.data" for name in ("bad", "missing"))
     damaged = b"2" + content[1:]
-    path.write_bytes(damaged)
-    told(
-        *work.run(),
-        "toy_2",
-        str(path),
-        "is not the file of data set 'toy' and is ignored",
-        "Remove or replace it. How to get it: ask the toy maker",
-    )
-    assert path.read_bytes() == damaged
-    assert not (work.figures / "quick/toy/toy_2.json").exists()
-    path.unlink()
-    told(
-        *work.run(),
-        "toy_2",
-        "toy.data could not be downloaded",
-        "ask the toy maker",
-        "PAPERLIB_DATA",
-        "Connection refused",
-    )
+    bad.write_bytes(damaged)
+    status, text = work.run()
+    assert status == 1 and "Traceback" not in text, text
+    reasons = [line for line in text.splitlines() if " has no result: " in line]
+    expected = {
+        "toy_2": (
+            str(bad),
+            "is not the file of data set 'bad' and is ignored",
+            "Remove or replace it. How to get it: ask the toy maker",
+        ),
+        "toy_3": (
+            "missing.data could not be downloaded",
+            "ask the toy maker",
+            "PAPERLIB_DATA",
+            "Connection refused",
+        ),
+    }
+    assert len(reasons) == len(expected), text
+    for name, parts in expected.items():
+        (line,) = [line for line in reasons if f"{name} has no result: " in line]
+        assert all(part in line for part in parts), line
+    assert bad.read_bytes() == damaged
+    assert "quick/toy/toy_1.json" in work.outcome()
+    assert {path.stem for path in work.figures.glob("quick/toy/*.json")} == {"toy_1"}
     kept = standing(work)
-    path.write_bytes(content)
+    bad.unlink()
+    for path in (bad, missing):
+        path.write_bytes(content)
     status, text = work.run()
     assert status == 0 and text.count("(unchanged)") == 1, text
-    assert (
-        kept
-        and kept.items() <= standing(work).items()
-        and (work.figures / "quick/toy/toy_2.json").exists()
-    )
+    assert kept and kept.items() <= standing(work).items()
+    assert {path.stem for path in work.figures.glob("quick/toy/*.json")} == {
+        "toy_1",
+        "toy_2",
+        "toy_3",
+    }
 
 
 def test_a_full_disk(tmp_path):
@@ -219,7 +245,7 @@ def test_a_full_disk(tmp_path):
         work.prefix = space.prefix
         work.write("toy_1", horizon=64)
         # toy_1 ends before toy_2 fills the disk while its result is saved.
-        assert work.run()[0] == 0
+        (work.notebooks / "profiles.toml").write_text('[toy_2]\nafter = ["toy_1"]\n')
         work.write("toy_2", horizon=640, trials=600, chunk=600, seed=100)  # 3 MB
         place, (status, text) = work.results, work.run()
         work.results = space.seen(place)
@@ -280,17 +306,3 @@ def test_a_corrupted_result_is_computed_again(undisturbed, tmp_path):
     )
     assert work.outcome() == original.outcome()
     assert {name for name, stamp in work.chunks().items() if stamp != stamps[name]} == {bad.name}
-
-
-def test_a_second_run_in_the_same_folder_is_rejected(undisturbed, tmp_path):
-    original, _ = undisturbed
-    work = two_notebooks(tmp_path / "home")
-    first = work.start()
-    until(lambda: (work.home / ".run.lock").exists() and (work.home / ".run.lock").read_text())
-    status, text = work.run()
-    assert (status, text) == (
-        1,
-        f"Another run.py works in {work.home} (process {first.pid}: run.py figures). Wait for it or end it.\n",
-    )
-    text = first.communicate(timeout=200)[0]
-    assert first.returncode == 0 and work.outcome() == original.outcome(), text
