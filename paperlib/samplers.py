@@ -157,6 +157,8 @@ class PaperSampler(BaseSampler):
         with self._lock:
             search = self._observed(study, search_space, known)
             fork = copy.copy(search.optimizer)  # its state is replaced and never modified
+        if not search.values:  # no trial had a finite value
+            return self._parameters(search_space, self._ask(fork, trial.number))
         middle = self._feedback(search, float(np.median(search.values)))
         running = _running(known)
         for params in running:

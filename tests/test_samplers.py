@@ -1,5 +1,6 @@
 """The samplers of Optuna: Optuna's own tests of samplers, and the rules of the module's docstring."""
 
+import math
 import pickle
 import subprocess
 import sys
@@ -308,6 +309,15 @@ def test_infinite_values_are_the_best_and_the_worst_finite_ones_so_far():
     (search,) = sampler._searches.values()
     before = [-t.value for t in study.trials[:5]]
     assert search.values[5:7] == [min(before), max(before)]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_study_without_a_finite_value_continues(kind):
+    study = study_of(kind(n_startup_trials=2, seed=0), 4, lambda t: sphere(t) + math.inf)
+    study.ask().suggest_float("x", -1, 1, step=0.1)
+    study.optimize(sphere, n_trials=2)
+    assert math.isfinite(study.best_value)
 
 
 def test_bkb_serves_studies_with_different_spaces_and_values_of_decimal_steps():
