@@ -8,7 +8,7 @@ import pytest
 from companion import reported
 from companion.output import project_dir
 from companion.pages.markdown import TEMPLATES
-from companion.papers import papers
+from companion.papers import paper_module, papers
 from companion.reported import NOTHING, Reported
 
 PAPERS = papers()
@@ -184,3 +184,16 @@ def test_the_table_of_a_step_by_step_notebook_has_the_recorded_verdicts_and_numb
     page = (project_dir() / "docs" / "papers" / f"{paper}.md").read_text()
     numbers = re.findall(r"(?<![\w.^])(?:\d\.\d\d+|\d\d\.\d+|0\.\d\d\d)(?![\w.]*\\cdot)", text)
     assert [number for number in numbers if number not in page] == []
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_explained_names_occur_in_legends_or_tables(paper):
+    terms = getattr(paper_module(paper, "page"), "TERMS", {})
+    styles = getattr(paper_module(paper, "styles"), "STYLES", {})
+    page = (project_dir() / "docs" / "papers" / f"{paper}.md").read_text()
+    page = page.replace("<summary>Names in figures and tables</summary>", "").split("\n")
+    rows = {f"| {name} |" for name in terms}
+    rest = "\n".join(line for line in page if not line.startswith(tuple(rows)))
+    shown = [rest, *styles, *(style.label or "" for style in styles.values())]
+    names = [name for term in terms for name in ([term] if term in styles else term.split(", "))]
+    assert [name for name in names if not any(name in text for text in shown)] == []
