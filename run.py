@@ -726,6 +726,16 @@ def print_failure(stem: str, where: Path, begun: float) -> None:
     ran = log.exists() and log.stat().st_mtime >= begun
     lines = log.read_text(errors="replace").strip().splitlines() if ran else []
     reason = next((line for line in reversed(lines) if NOTICE not in line), "")
+    # A job that Slurm has ended could not write the reason into its log; after FAILED it could.
+    reasons = where / "snakemake.log"
+    ended = re.findall(
+        r"^    message: SLURM-job '(\d+)' failed, SLURM status is: '((?!FAILED)[^']+)'.*\n(?:    .*\n)*?"
+        rf"    output: .*/{re.escape(log.stem)}\.done$",
+        reasons.read_text(errors="replace") if ran and reasons.exists() else "",
+        re.MULTILINE,
+    )
+    if ended:
+        reason = "Slurm ended job {} with the status {}".format(*ended[-1])
     missed = "it was not reached"
     if (where / f"{stem}.done").exists():
         missed += ", because a notebook before it failed or the call was stopped; its stored result is from an earlier call"
