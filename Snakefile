@@ -26,12 +26,13 @@ if workflow.is_main_process:
         print(said, flush=True)
 
 
-def done(stem, part=""):
-    return str(flow.profile_results(PLACES[stem]) / f"{stem}{part}.done")
-
-
 def here(name):  # relative to the working folder, which is not the project's folder if that is read-only
     return name if os.path.isabs(name) else os.path.relpath(flow.project_dir() / name)
+
+
+def done(stem, part=""):
+    # A relative path, because Snakemake remembers by it what a job has read; a folder may be moved or copied.
+    return os.path.relpath(flow.profile_results(PLACES[stem]) / f"{stem}{part}.done")
 
 
 rule all:
