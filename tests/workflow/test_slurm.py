@@ -97,7 +97,9 @@ def test_a_killed_job_is_reported_and_the_next_call_resumes(project, monkeypatch
             text = finish(process, project, 120)
         assert process.returncode == 1, text
         assert "job states are read by squeue, because accounting does not answer" in text
-        assert re.search(r"toy_1 has no result: Slurm ended job \d+ with the status CANCELLED", text)
+        assert re.search(
+            r"toy_1 has no result: Slurm ended job \d+ with the status CANCELLED", text
+        )
         stamp = first.stat().st_mtime_ns
         waits.with_name("gate").touch()
         with figures(project) as process:
