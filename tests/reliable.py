@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import nbformat
@@ -13,6 +12,7 @@ import numpy as np
 import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
+from waiting import wait
 
 TESTS = Path(__file__).parent
 CODE = TESTS.parent
@@ -215,8 +215,5 @@ def arrays(folder: Path) -> dict[str, dict]:
 
 
 def until(there, seconds: float = 60) -> None:
-    """Wait until ``there()`` is true."""
-    deadline = time.monotonic() + seconds
-    while not there():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
+    """Wait until ``there()`` is true, for a test that acts at that moment."""
+    wait(seconds, "the awaited state", there, pause=0.02)

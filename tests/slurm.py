@@ -8,10 +8,10 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
+from waiting import free_ports, wait
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel", "scontrol")
 # More cores than the machine has, so that jobs need not wait for each other.
@@ -41,14 +41,6 @@ SlurmdParameters=config_overrides
 NodeName={host} NodeAddr=127.0.0.1 CPUs=8 RealMemory=8000 State=UNKNOWN
 PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
-
-
-def free_ports(count):
-    with contextlib.ExitStack() as stack:
-        found = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in found:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in found]
 
 
 @contextlib.contextmanager
@@ -89,10 +81,10 @@ def one_node():
             stack.callback(stop, process)
             started[name] = process
             if name == "munged":
-                wait(lambda: (at / "munge.socket").exists(), 10, "munged opens its socket")
+                wait(10, "munged opens its socket", (at / "munge.socket").exists)
         idle = lambda: "idle" in output("sinfo", "--noheader", "--format=%T")
         try:
-            wait(idle, 30, "the node of Slurm is idle")
+            wait(30, "the node of Slurm is idle", idle)
         except AssertionError as error:
             logs = "".join(f"{name}:\n{(at / f'{name}.log').read_text()}" for name in started)
             raise AssertionError(f"{error}\n{logs}") from None
@@ -103,7 +95,7 @@ def one_node():
 def end_jobs(user):
     """Cancel all jobs and wait until they have ended, because they would outlive the daemons."""
     output("scancel", f"--user={user}")
-    wait(lambda: not output("squeue", "--noheader"), 30, "all jobs end")
+    wait(30, "all jobs end", lambda: not output("squeue", "--noheader"))
 
 
 def stop(process):
@@ -119,12 +111,3 @@ def stop(process):
 def output(*argv):
     """Return the output of a command of Slurm."""
     return subprocess.run(argv, capture_output=True, text=True, timeout=60).stdout
-
-
-def wait(condition, seconds, what):
-    """Return the first true value of `condition`; fail after some seconds."""
-    end = time.monotonic() + seconds
-    while not (value := condition()):
-        assert time.monotonic() < end, f"Not within {seconds} s: {what}"
-        time.sleep(0.2)
-    return value

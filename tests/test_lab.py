@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from browser import chromium
+from waiting import free_ports, wait
 
 import run
 from companion.workflow.declared import TAGS
@@ -62,25 +62,10 @@ def project(tmp_path):
     return tmp_path / "project"
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
-
-
-def wait(seconds, what, look):
-    """Return the first true value of ``look``; fail with the name ``what`` after the given number of seconds."""
-    end = time.monotonic() + seconds
-    while not (answer := look()):
-        assert time.monotonic() < end, f"{what}: not within {seconds} s"
-        time.sleep(0.2)
-    return answer
-
-
 @contextlib.contextmanager
 def running(project):
     """Start ``run.py lab`` on a free port, yield its address once it responds, and stop it and its kernels."""
-    jupyter, port = project.parent / "jupyter", free_port()
+    jupyter, (port,) = project.parent / "jupyter", free_ports()
     folders = {
         f"JUPYTER_{name.upper()}_DIR": jupyter / name for name in ("config", "data", "runtime")
     }

@@ -7,7 +7,6 @@ import contextlib
 import hashlib
 import json
 import shutil
-import socket
 import subprocess
 import time
 
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 from reliable import CODE, Space, Workflow, arrays, until
 from toy import Coins, Index
+from waiting import free_ports
 
 from companion.store import results as store
 
@@ -166,9 +166,7 @@ def test_four_kills_lose_nothing(undisturbed, tmp_path, caplog):
 def test_data_that_are_wrong_missing_and_there(tmp_path):
     """Test a copy of the project whose registry has two additional small data sets at an unreachable address."""
     content = b"1,2,3\n" * 500
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    (port,) = free_ports()
     code = tmp_path / "code"
     for name in ("paperlib", "companion", "data"):
         shutil.copytree(CODE / name, code / name, ignore=shutil.ignore_patterns("__pycache__"))

@@ -14,6 +14,7 @@ import slurm
 import yaml
 from test_shards import EXPERIMENT, IMPORTS, REST, alone, expected, notebook  # noqa: F401
 from test_workflow import CODE, call, root, run  # noqa: F401 (root is a fixture)
+from waiting import wait
 
 PROFILE = yaml.safe_load((CODE / "profiles/slurm/config.yaml").read_text())
 # The second shard waits until the test opens the gate.
@@ -89,11 +90,11 @@ def test_a_killed_job_is_reported_and_the_next_call_resumes(project, monkeypatch
     with slurm.one_node():
         with figures(project) as process:
             waits = project / "notebooks/waits"
-            slurm.wait(lambda: waits.exists() and first.exists(), 120, "one shard ends, one waits")
+            wait(120, "one shard ends, one waits", lambda: waits.exists() and first.exists())
             job = second_shard()
             slurm.output("scancel", job)
             # Snakemake tries each job twice.
-            slurm.output("scancel", slurm.wait(lambda: second_shard([job]), 120, "it is retried"))
+            slurm.output("scancel", wait(120, "it is retried", lambda: second_shard([job])))
             text = finish(process, project, 120)
         assert process.returncode == 1, text
         assert "job states are read by squeue, because accounting does not answer" in text
@@ -123,7 +124,7 @@ def test_an_interrupted_call_leaves_no_job_and_the_next_one_starts(project):
         for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             # The second call starts jobs, so the first one did not keep its lock.
             with figures(project) as process:
-                slurm.wait(second_shard, 120, "the second shard runs")
+                wait(120, "the second shard runs", second_shard)
                 left = children(process)
                 process.send_signal(number)
                 text = finish(process, project, 120)
