@@ -55,7 +55,7 @@ CTRL_C = 5  # seconds that a command with the same Ctrl-C has before SIGTERM
 CANCELLING = 60  # seconds that Slurm has to end jobs that are cancelled
 LONGEST_CHECK = 180  # the longest time in seconds between two checks of Slurm's jobs by Snakemake
 SLURM = ("sbatch", "scancel", "scontrol", "sinfo", "squeue")  # the commands that are used
-NOTICE = "Kernel is running over TCP"  # stays in the log of a job that was killed
+NOTICE = "Kernel is running over TCP"  # a line of ipykernel that stays in the log of a killed job
 OPENING = {  # printed immediately, because the first output of the command may take long
     "figures": "Checking data sets and notebooks ...",
     "test": "Starting pytest ...",

@@ -1,8 +1,8 @@
 """Compare samplers of Optuna with those of ``paperlib.samplers``: ``python -m companion.bench.samplers``.
 
 Writes figures/bench/samplers.{png,pdf,json}, which docs/guides/samplers.md shows. Finished studies are kept, so that an
-interrupted call continues. The studies take about two hours on two cores. The seconds per suggestion are measured at the end, in
-about ten minutes, when no other process of this project computes.
+interrupted call continues. The studies take some hours on two cores. The seconds per suggestion are measured at the end, in a few
+minutes, when no other process of this project computes.
 """
 
 import argparse
@@ -101,9 +101,8 @@ def all_regrets(seeds: int, jobs: int) -> dict[str, dict[str, np.ndarray]]:
 
 def median(x: np.ndarray) -> dict[str, np.ndarray]:
     """Return the median over the first axis with its exact 95 % interval."""
-    low, high = np.array(
-        [quantile_test(column).confidence_interval(0.95) for column in x.T]
-    ).T  # order statistics
+    intervals = [quantile_test(column).confidence_interval(0.95) for column in x.T]
+    low, high = np.array(intervals).T
     return {"median": np.median(x, axis=0), "low": low, "high": high}
 
 
@@ -192,6 +191,7 @@ def all_seconds() -> list[dict]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
+    """Play the studies that are missing, measure the run times, and save the figure."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="studies at a time")
     parser.add_argument("--seeds", type=int, default=SEEDS, help="studies per problem and sampler")

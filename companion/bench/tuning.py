@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import optuna
+import torch
+from botorch.test_functions import Ackley, Branin, Hartmann, SyntheticTestFunction
 
 from paperlib.samplers import BKBSampler, GOUCBSampler, TuRBOSampler
 
@@ -43,41 +45,15 @@ class Problem(NamedTuple):
 # ---- Problems ----------------------------------------------------------------------------------------------
 
 
-def floats(trial: optuna.Trial, dim: int, low: float, high: float) -> np.ndarray:
-    return np.array([trial.suggest_float(f"x{i}", low, high) for i in range(dim)])
+def floats(trial: optuna.Trial, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return parameters x0, x1, ... of a box."""
+    return np.array([trial.suggest_float(f"x{i}", a, b) for i, (a, b) in enumerate(zip(low, high))])
 
 
-def branin(trial: optuna.Trial) -> float:
-    x, y = trial.suggest_float("x", -5, 10), trial.suggest_float("y", 0, 15)
-    valley = (y - 5.1 / (4 * math.pi**2) * x**2 + 5 / math.pi * x - 6) ** 2
-    return valley + 10 * (1 - 1 / (8 * math.pi)) * math.cos(x) + 10
-
-
-HARTMANN_A = np.array(
-    [[10, 3, 17, 3.5, 1.7, 8], [0.05, 10, 17, 0.1, 8, 14], [3, 3.5, 1.7, 10, 17, 8], [17, 8, 0.05, 10, 0.1, 14]]
-)  # fmt: skip
-HARTMANN_P = 1e-4 * np.array(
-    [
-        [1312, 1696, 5569, 124, 8283, 5886],
-        [2329, 4135, 8307, 3736, 1004, 9991],
-        [2348, 1451, 3522, 2883, 3047, 6650],
-        [4047, 8828, 8732, 5743, 1091, 381],
-    ]
-)
-HARTMANN_WEIGHTS = np.array([1.0, 1.2, 3.0, 3.2])
-
-
-def hartmann(trial: optuna.Trial) -> float:
-    x = floats(trial, 6, 0, 1)
-    exponents = (HARTMANN_A * (x - HARTMANN_P) ** 2).sum(axis=1)
-    return -float(HARTMANN_WEIGHTS @ np.exp(-exponents))
-
-
-def ackley(trial: optuna.Trial) -> float:
-    # An interval that is not symmetric about the minimum, because some methods favor the center.
-    x = floats(trial, 10, -5, 10)
-    waves = np.exp(np.cos(2 * np.pi * x).mean())
-    return float(20 + math.e - 20 * np.exp(-0.2 * np.sqrt((x**2).mean())) - waves)
+def on_box(function: SyntheticTestFunction) -> Callable[[optuna.Trial], float]:
+    """Return the objective of one of BoTorch's test functions on its box."""
+    box = function.bounds.numpy()
+    return lambda trial: function(torch.from_numpy(floats(trial, *box))).item()
 
 
 CENTER = np.array([0.5, 0.5, 0.4, 0.8, 0.3, 0.7])
@@ -86,7 +62,7 @@ MATERIALS = {"steel": 0.0, "copper": 0.1, "glass": 0.2}
 
 def mixed(trial: optuna.Trial) -> float:
     """Ten parameters of all kinds; more than half of the space fails, and the minimum is near that region."""
-    x = floats(trial, 6, 0, 1)
+    x = floats(trial, np.zeros(6), np.ones(6))
     layers = trial.suggest_int("layers", 0, 7)
     width = trial.suggest_int("width", 1, 64, log=True)
     material = trial.suggest_categorical("material", list(MATERIALS))
@@ -99,10 +75,8 @@ def mixed(trial: optuna.Trial) -> float:
     return float(((x - CENTER) ** 2).sum() + ripples + integers + choices)
 
 
-EXPONENTS_C, EXPONENTS_GAMMA = (
-    range(-5, 16),
-    range(-15, 4),
-)  # the grid of LIBSVM's guide, with step 1
+# The grid of LIBSVM's guide, with step 1.
+EXPONENTS_C, EXPONENTS_GAMMA = range(-5, 16), range(-15, 4)
 
 
 def support_vectors(trial: optuna.Trial) -> float:
@@ -168,13 +142,20 @@ def boosting_errors() -> dict[str, np.ndarray]:
 
 
 def smallest(name: str, table: Callable[[], dict[str, np.ndarray]]) -> float:
+    """Return the smallest error of a stored table."""
     return float(cached_call(name, table)["errors"].min())
 
 
 PROBLEMS = {
-    "branin": Problem("Branin, 2 dimensions", branin, lambda: 0.39788735772973816),
-    "hartmann": Problem("Hartmann, 6 dimensions", hartmann, lambda: -3.322368011391339),
-    "ackley": Problem("Ackley, 10 dimensions", ackley, lambda: 0.0),
+    # BoTorch has the lowest values to six digits.
+    "branin": Problem("Branin, 2 dimensions", on_box(Branin()), lambda: 10 / (8 * math.pi)),
+    "hartmann": Problem(
+        "Hartmann, 6 dimensions", on_box(Hartmann(dim=6)), lambda: -3.322368011391339
+    ),
+    # On an interval that is not symmetric about the minimum, because some methods favor the center.
+    "ackley": Problem(
+        "Ackley, 10 dimensions", on_box(Ackley(dim=10, bounds=[(-5, 10)] * 10)), lambda: 0.0
+    ),
     "mixed": Problem("10 mixed parameters, failures", mixed, lambda: 0.0),
     "svm": Problem(
         "SVM, 399 settings",
