@@ -8,10 +8,10 @@ How the states of trials are used:
 - A completed trial is an observation. A pruned trial is one, too, with its last intermediate value; without such a value it
   counts as failed.
 - A failed trial counts as an observation of the worst value so far, so that the search avoids its neighborhood.
-- A running trial counts as an observation of the median value so far, for this proposal only. If not all
-  of its parameters are in the storage yet, the proposal for this trial is computed in their place. A
-  proposal equal to the point of a running trial is replaced by a point near it (by ``BKBSampler``: by any arm). Therefore
-  workers that search in parallel usually propose different points.
+- A running trial counts as an observation of the median value so far, for this proposal only. If not all of its parameters are
+  in the storage yet, the proposal for this trial is computed in their place. A proposal equal to the point of a running trial is
+  replaced by a point near it (by ``BKBSampler``: by any arm). Therefore workers that search in parallel usually propose
+  different points.
 
 The random numbers of a proposal depend on the seed and on the number of the trial. Therefore a study that one process runs is
 reproducible. Workers should start with the same seed. They draw different numbers, and each can compute the others' proposals.
@@ -160,26 +160,26 @@ class PaperSampler(BaseSampler):
         if not search.values:  # no trial had a finite value
             return self._parameters(search_space, self._ask(fork, trial.number))
         middle = self._feedback(search, float(np.median(search.values)))
-        running = _running(known)
+        running = _running(known, search_space)
         for params in running:
             fork.observe([self._point(search_space, params)], [middle])
         for other in others:
             # A later trial takes this one into account in the same way, and not the other way round.
             if _is_choosing(other, search_space) and other.number < trial.number:
                 point = self._ask(fork, other.number)
-                running.append(self._another(fork, search_space, other.number, point, running))
+                running.append(self._distinct(fork, search_space, other.number, point, running))
                 fork.observe([self._point(search_space, running[-1])], [middle])
         point = self._ask(fork, trial.number)
         # Other workers may have stored parameters meanwhile, which differ from the computed ones if they knew other trials.
-        now = [other for other in _others(study, trial) if _within(other, search_space)]
-        return self._another(fork, search_space, trial.number, point, running + _running(now))
+        running += _running(_others(study, trial), search_space)
+        return self._distinct(fork, search_space, trial.number, point, running)
 
     def _ask(self, optimizer: Optimizer, number: int) -> Any:
         """Return the action that the optimizer proposes for the trial with this number."""
         optimizer._streams = Streams(self._seed + 1 + number, [0], optimizer.device)
         return optimizer.ask()
 
-    def _another(
+    def _distinct(
         self, optimizer: Optimizer, space: dict, number: int, point: Any, running: list[dict]
     ) -> dict[str, Any]:
         """Return the parameters of an action, or of one near it where a running trial has the same parameters."""
@@ -440,9 +440,10 @@ def _others(study: Study, trial: FrozenTrial) -> list[FrozenTrial]:
     return [other for other in trials if other.number != trial.number]
 
 
-def _running(trials: list[FrozenTrial]) -> list[dict[str, Any]]:
-    """Return the parameters of the running ones."""
-    return [trial.params for trial in trials if trial.state == TrialState.RUNNING]
+def _running(trials: list[FrozenTrial], space: dict[str, BaseDistribution]) -> list[dict]:
+    """Return the parameters of the trials that run and are within the space."""
+    running = [trial for trial in trials if trial.state == TrialState.RUNNING]
+    return [trial.params for trial in running if _within(trial, space)]
 
 
 def _is_choosing(trial: FrozenTrial, space: dict[str, BaseDistribution]) -> bool:
