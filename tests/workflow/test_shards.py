@@ -420,5 +420,5 @@ def test_code_and_data_that_changed_run_their_notebooks_again(root):
         file.write("\n")
     # cp -p, rsync -a, or an edit during the notebook's run can leave a changed file with an old time stamp.
     os.utime(copy / "paperlib/stats.py", ns=(stamp, stamp))
-    # tests/workflow/test_workflow.py tests separately which of the two notebooks a change affects.
+    # test_a_change_affects_the_notebooks_that_use_the_file_and_no_others has which of the changes runs which notebook.
     assert ran(begun) == {"toy_1", "toy_2"}

@@ -293,6 +293,14 @@ def test_inputs_hold_the_claims_of_the_notebooks_paper_and_its_data(root, monkey
     assert set(found) - set(workflow.input_files("glbomd_9")) == {"covertype.data"}
 
 
+def test_a_change_affects_the_notebooks_that_use_the_file_and_no_others(root):
+    write(root, "toy_1", "from paperlib import stats")
+    write(root, "toy_2", "from companion import datasets")
+    files = ("stats.py", "covtype_arms.csv")
+    used = lambda stem: {Path(path).name for path in workflow.input_files(stem)} & {*files}
+    assert [used("toy_1"), used("toy_2")] == [{"stats.py"}, {"covtype_arms.csv"}]
+
+
 def test_the_digest_of_inputs_is_that_of_names_and_contents(root, monkeypatch):
     small, large = root / "a.py", root / "large.data"
     small.write_text("a = 1\n"), large.write_text("0" * 40)
