@@ -215,5 +215,5 @@ def arrays(folder: Path) -> dict[str, dict]:
 
 
 def until(there, seconds: float = 60) -> None:
-    """Wait until ``there()`` is true, for a test that acts at that moment."""
+    """Wait until ``there()`` is true. The caller acts at that moment, so the state is read often."""
     wait(seconds, "the awaited state", there, pause=0.02)
