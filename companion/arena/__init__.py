@@ -1,0 +1,1 @@
+"""Arena: the learners of all papers on the same problems."""

@@ -1,0 +1,174 @@
+"""A field of the arena: its problems and learners, the runs of all pairs in both tracks, and their normalized regrets."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from paperlib import stats
+from paperlib.core.contracts import Learner, Problem
+from paperlib.core.trace import Trace
+
+from ..store.results import run
+from .scores import interquartile_mean, normalize
+
+UNIFORM = "uniform"  # the learner whose mean regret is the unit of the normalized regret
+GRID = (0.01, 0.03, 0.1, 0.3, 1.0)  # candidates for the scale of every learner in the track "tuned"
+TUNING_SEED = 10**6  # trial i of the tuning has the random numbers of trial TUNING_SEED + i
+DELTA = 0.01  # failure probability of every confidence set
+
+
+class ArenaProblem(Protocol):
+    """Protocol of a problem of the arena.
+
+    Attributes:
+        problem: the environment.
+        family: name of the model of the rewards, for example "logistic".
+        group: problems whose scores are averaged.
+        fixed: True if the context is the same in all rounds.
+    """
+
+    problem: Problem
+    family: str
+    group: str
+    fixed: bool
+
+    def known(self, horizon: int) -> Any:
+        """Return the information that every learner receives."""
+
+
+class ArenaLearner(NamedTuple):
+    """A learner of the arena.
+
+    Attributes:
+        build: information and scale -> learner. The scale None means the constants of the theorem.
+        covers: families of problems that its model covers.
+        nearly: families that it plays although its model is wrong.
+        fresh: True if it can play arms that change.
+        fixed: True if it can play arms that never change.
+        scaled: False if it has no scale, so that it is equal in both tracks.
+    """
+
+    build: Callable[[Any, float | None], Learner]
+    covers: tuple[str, ...]
+    nearly: tuple[str, ...] = ()
+    fresh: bool = False
+    fixed: bool = True
+    scaled: bool = True
+
+    def plays(self, problem: ArenaProblem) -> bool:
+        """Return whether the learner plays a problem."""
+        return problem.family in self.covers + self.nearly and (
+            self.fixed if problem.fixed else self.fresh
+        )
+
+    def uses(self, known: Any) -> list[str]:
+        """Return the parts of the information that the learner reads. ``known``: an example of the information."""
+        read = []
+
+        class Recorder:
+            def __getattr__(self, name: str) -> Any:
+                read.append(name)
+                return getattr(known, name)
+
+        self.build(Recorder(), 1.0)
+        return list(dict.fromkeys(read))
+
+
+Traces = dict[str, dict[str, Trace]]  # problem -> learner -> trace
+
+
+def compete(
+    problems: Mapping[str, ArenaProblem],
+    learners: Mapping[str, ArenaLearner],
+    scales: Mapping[str, float | None],
+    horizon: int,
+    trials: int,
+    seed: int,
+    **how: Any,
+) -> Traces:
+    """Run every learner on every problem that it plays, with the same noise for all learners of a problem.
+
+    Args:
+        problems, learners: by name.
+        scales: scale by learner; None for the constants of the theorem.
+        horizon, trials, seed: see ``store.run``.
+        how: further arguments of ``store.run``.
+    """
+    found = {}
+    for name, problem in problems.items():
+        known = problem.known(horizon)
+        built = {
+            learner: entry.build(known, scales[learner])
+            for learner, entry in learners.items()
+            if entry.plays(problem)
+        }
+        how = {"chunk": trials, "record": 50} | how
+        found[name] = run(problem.problem, built, horizon, trials, seed, **how)
+    return found
+
+
+def tune(
+    problems: Mapping[str, ArenaProblem],
+    learners: Mapping[str, ArenaLearner],
+    horizon: int,
+    trials: int,
+    seed: int,
+    **how: Any,
+) -> dict[str, dict[float, stats.Interval]]:
+    """Return the interquartile mean of the normalized regret over all problems for each learner and each scale of ``GRID``.
+
+    The trials are other trials than those of a comparison with the same seed. Learners without a scale are left out.
+    """
+    entries = {name: entry for name, entry in learners.items() if entry.scaled or name == UNIFORM}
+    found: dict[str, dict[float, stats.Interval]] = {}
+    for scale in GRID:
+        scales = dict.fromkeys(entries, scale)
+        ran = compete(problems, entries, scales, horizon, trials, seed + TUNING_SEED, **how)
+        scores = [normalize(traces, UNIFORM) for traces in ran.values()]
+        for name in entries.keys() - {UNIFORM}:
+            if own := [each[name] for each in scores if name in each]:
+                found.setdefault(name, {})[scale] = interquartile_mean(own)
+    return {name: found[name] for name in entries if name in found}
+
+
+def best_scales(tuned: Mapping[str, Mapping[float, stats.Interval]]) -> dict[str, float]:
+    """Return the scale with the lowest interquartile mean, by learner."""
+    least = lambda found: min(found, key=lambda scale: found[scale].estimate)
+    return {name: least(found) for name, found in tuned.items()}
+
+
+class Outcome(NamedTuple):
+    """Normalized regrets of a field.
+
+    Attributes:
+        problems, learners: by name.
+        tracks: track -> problem -> learner -> normalized regret of each trial, R.
+    """
+
+    problems: Mapping[str, ArenaProblem]
+    learners: Mapping[str, ArenaLearner]
+    tracks: dict[str, dict[str, dict[str, np.ndarray]]]
+
+    def groups(self) -> dict[str, list[str]]:
+        """Return the problems of each group."""
+        found: dict[str, list[str]] = {}
+        for name, problem in self.problems.items():
+            found.setdefault(problem.group, []).append(name)
+        return found
+
+    def complete(self, group: str) -> list[str]:
+        """Return the learners that play all problems of a group. Only their means over the group are comparable."""
+        played = [self.problems[name] for name in self.groups()[group]]
+        return [name for name, entry in self.learners.items() if all(map(entry.plays, played))]
+
+    def scores(self, track: str, group: str, learner: str) -> list[np.ndarray]:
+        """Return the scores of a learner on each problem of a group, R each."""
+        return [self.tracks[track][problem][learner] for problem in self.groups()[group]]
+
+    def means(self, track: str, group: str) -> dict[str, stats.Interval]:
+        """Return the interquartile mean of each learner that plays all problems of a group."""
+        return {
+            name: interquartile_mean(self.scores(track, group, name))
+            for name in self.complete(group)
+        }

@@ -1,0 +1,207 @@
+"""Figures of a field of the arena: heat maps, interquartile means, performance profiles, and regret against run time."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+
+from paperlib import stats
+
+from ...figures.charts import dot_style, dots_panel, extend_log_axis
+from ...figures.drawing import Drawing, legend, line_styles, panels, style_context
+from ...store.seconds import Seconds
+from ...styles import Style
+from ..field import UNIFORM, Outcome
+from ..scores import performance_profile
+from ..styles import ARENA
+
+PALE, DEEP = 0.03, 1.5  # normalized regrets at the ends of the color scale
+LOOKS = {"theory": Style("black", "s"), "tuned": Style("vermilion", "o")}
+TRACKS = {
+    "theory": "with the constants of the theorems",
+    "tuned": "with one scale per learner, chosen on other trials",
+}
+SCORE = (
+    "Normalized regret: regret divided by the mean regret of uniform play; 0 is the best possible."
+)
+
+
+def draw_heat(outcome: Outcome) -> Drawing:
+    """Draw the mean normalized regret of each learner on each problem, one panel per track."""
+    rows, columns = [*outcome.learners], [*outcome.problems]
+    fig, axes = panels(1, 2, width=7.0, height=0.6 + 0.2 * len(rows))
+    numbers = {}
+    for ax, (track, words), letter in zip(axes.flat, TRACKS.items(), "ab"):
+        numbers[track] = heat_panel(ax, outcome, track, f"({letter}) {words}")
+    trials = max(len(x) for x in outcome.tracks["theory"][columns[0]].values())
+    best = {
+        track: {c: min(found[c], key=found[c].get) for c in columns}
+        for track, found in numbers.items()
+    }
+    return Drawing(
+        fig,
+        caption=f"Mean normalized regret of each learner (row) on each problem (column) over {trials} trials. {SCORE} Bold: the lowest mean of a problem. A star marks a learner whose model does not cover the problem. Empty: the learner cannot play the problem. (a) Constants of the theorems. (b) One scale per learner, chosen on other trials; learners without a scale are equal in both panels.",
+        alt="Two heat maps. "
+        + " ".join(
+            f"{track.capitalize()}: lowest mean by problem: {', '.join(f'{c}: {name}' for c, name in found.items())}."
+            for track, found in best.items()
+        ),
+        trials=trials,
+        numbers=numbers,
+    )
+
+
+def heat_panel(ax: Axes, outcome: Outcome, track: str, title: str) -> dict[str, dict[str, float]]:
+    """Draw one heat map; return problem -> learner -> mean normalized regret."""
+    rows, columns = [*outcome.learners], [*outcome.problems]
+    found = {
+        problem: {name: float(x.mean()) for name, x in scores.items()}
+        for problem, scores in outcome.tracks[track].items()
+    }
+    grid = np.array([[found[c].get(row, np.nan) for c in columns] for row in rows])
+    with style_context():
+        norm = LogNorm(PALE, DEEP, clip=True)
+        ax.pcolormesh(np.ma.masked_invalid(grid), cmap="cividis_r", norm=norm, edgecolor="white")
+        for j, column in enumerate(columns):
+            for i, row in enumerate(rows):
+                if row not in found[column]:
+                    continue
+                value = grid[i, j]
+                nearly = outcome.problems[column].family in outcome.learners[row].nearly
+                ax.text(
+                    j + 0.5,
+                    i + 0.5,
+                    f"{value:.2f}" + "*" * nearly,
+                    ha="center",
+                    va="center",
+                    fontsize=6.5,
+                    color="white" if norm(value) > 0.6 else "black",
+                    fontweight="bold" if value == np.nanmin(grid[:, j]) else "normal",
+                )
+        looks = line_styles(rows, ARENA)
+        ax.set_yticks(np.arange(len(rows)) + 0.5, [looks[row]["label"] for row in rows])
+        ax.set_xticks(np.arange(len(columns)) + 0.5, [c.replace(", ", ",\n") for c in columns])
+        ax.tick_params(length=0, labelsize=6.5)
+        ax.set_title(title)
+        ax.grid(visible=False)
+        ax.invert_yaxis()
+        for spine in ax.spines.values():
+            spine.set_visible(False)
+    return found
+
+
+def draw_means(outcome: Outcome) -> Drawing:
+    """Draw the interquartile mean of each learner in both tracks, one panel per group of problems."""
+    groups = [*outcome.groups()]
+    most = max(len(outcome.complete(group)) for group in groups)
+    fig, axes = panels(len(groups), width=7.0, height=0.9 + 0.17 * most)
+    numbers, names = {}, line_styles(outcome.learners, ARENA)
+    for ax, group, letter in zip(axes.flat, groups, "abc"):
+        found = {track: outcome.means(track, group) for track in TRACKS}
+        order = sorted(found["tuned"], key=lambda name: found["tuned"][name].estimate)
+        rows = {
+            track: {names[name]["label"]: each[name][:3] for name in order}
+            for track, each in found.items()
+        }
+        numbers[group] = found
+        dots_panel(ax, rows, LOOKS, title=f"({letter}) {group}", line=1.0, log_x=True)
+        ends = [x for each in found.values() for interval in each.values() for x in interval[1:3]]
+        extend_log_axis(ax, ends, across=True)
+        ax.set_xlabel("normalized regret")
+    legend(fig, columns=2)
+    trials = {group: next(iter(numbers[group]["theory"].values())).n for group in groups}
+    first = {
+        group: min(numbers[group]["tuned"], key=lambda name: numbers[group]["tuned"][name].estimate)
+        for group in groups
+    }
+    return Drawing(
+        fig,
+        caption=f"Interquartile means of the normalized regret over the problems of a group, with 95 % stratified bootstrap intervals over {max(trials.values())} trials per problem. {SCORE} Vertical line: uniform play. Only learners that play all problems of a group are shown.",
+        alt="One dot and interval per learner and track. Lowest with tuned scales: "
+        + "; ".join(f"{group}: {name}" for group, name in first.items())
+        + ".",
+        trials=trials,
+        numbers=numbers,
+    )
+
+
+def draw_profiles(outcome: Outcome) -> Drawing:
+    """Draw the performance profiles of both tracks, one column per group of problems."""
+    groups = [*outcome.groups()]
+    fig, axes = panels(len(groups), 2, width=7.0, height=2.2, sharex=True, sharey=True)
+    at, numbers = np.geomspace(0.01, 2.0, 200), {}
+    for row, track in zip(axes, TRACKS):
+        for ax, group in zip(row, groups):
+            names = outcome.complete(group)
+            with style_context():
+                for name, how in line_styles(names, ARENA).items():
+                    curve = performance_profile(outcome.scores(track, group, name), at)
+                    numbers.setdefault(track, {}).setdefault(group, {})[name] = curve
+                    ax.plot(at, curve, **how | {"marker": None})
+                ax.set(xscale="log", title=f"{group}\n{track}", ylim=(0, 1.02))
+                ax.margins(x=0)
+    for ax in axes[-1]:
+        ax.set_xlabel("normalized regret")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("fraction of trials")
+    legend(fig, columns=4)
+    return Drawing(
+        fig,
+        caption=f"Performance profiles: the fraction of trials whose normalized regret is at most the number on the horizontal axis; higher curves are better. {SCORE} Upper row: constants of the theorems. Lower row: one scale per learner, chosen on other trials. Only learners that play all problems of a group are shown.",
+        alt="Six panels with increasing curves, one per learner. With tuned scales most curves are further to the left than with the constants of the theorems.",
+        trials=len(outcome.scores("theory", groups[0], UNIFORM)[0]),
+        numbers={"normalized regret": at, **numbers},
+    )
+
+
+def draw_cost(outcome: Outcome, seconds: Mapping[str, Seconds]) -> Drawing:
+    """Draw the interquartile mean with tuned scales against the run time per round, one panel per group.
+
+    Args:
+        seconds: group -> run times of its learners, for the setting ``group``.
+    """
+    groups = [*outcome.groups()]
+    fig, axes = panels(len(groups), width=7.0, height=2.5)
+    numbers = {}
+    for ax, group, letter in zip(axes.flat, groups, "abc"):
+        numbers[group] = {}
+        found = outcome.means("tuned", group)
+        with style_context():
+            for name, how in line_styles(found, ARENA).items():
+                micro = seconds[group].typical((name, group), scale=1e6)
+                low, middle, high = np.quantile(micro, (0.25, 0.5, 0.75))
+                mean: stats.Interval = found[name]
+                numbers[group][name] = {"microseconds": [low, middle, high], "regret": mean}
+                ax.errorbar(
+                    middle,
+                    mean.estimate,
+                    [[mean.estimate - mean.low], [mean.high - mean.estimate]],
+                    [[middle - low], [high - middle]],
+                    elinewidth=0.6,
+                    label=how["label"],
+                    **dot_style(name, how),
+                )
+            ax.set(
+                xscale="log",
+                yscale="log",
+                xlabel="run time per round (µs)",
+                title=f"({letter}) {group}",
+            )
+            ax.margins(x=0.15)
+        extend_log_axis(ax, [each["regret"].estimate for each in numbers[group].values()])
+    axes[0, 0].set_ylabel("normalized regret")
+    legend(fig, columns=4)
+    cheapest = {
+        group: min(each, key=lambda name: each[name]["microseconds"][1])
+        for group, each in numbers.items()
+    }
+    return Drawing(
+        fig,
+        caption=f"Interquartile mean of the normalized regret with tuned scales (vertical, with 95 % intervals) against the median run time per round of one trial (horizontal, with quartiles over repetitions), on one core. Lower left is better. {SCORE}",
+        alt="One point per learner. Cheapest: "
+        + "; ".join(f"{group}: {name}" for group, name in cheapest.items())
+        + ".",
+        trials=len(outcome.scores("tuned", groups[0], UNIFORM)[0]),
+        numbers=numbers,
+    )

@@ -1,0 +1,16 @@
+"""Line styles of the learners in the figures of the arena, where learners of several papers share a panel."""
+
+from ..styles import Style
+
+ARENA = {  # styles that differ from those in the paper's own figures, so that the lines of one panel differ
+    "OFUL": Style("blue", "o"),
+    "linear Thompson": Style("blue", "v", "--"),
+    "GLB-OMD": Style("vermilion", "o"),
+    "OFUGLB": Style("vermilion", "^", "--"),
+    "GP-UCB": Style("orange", "s", "--", "GP-UCB"),
+    "BKB": Style("orange", "D"),
+    "Laplace Thompson": Style("green", "h", "--"),
+    "Beta Thompson": Style("green", "*", ":"),
+    "UCB1": Style("purple", "P"),
+    "MASTER": Style("sky", "X"),
+}
