@@ -4,6 +4,7 @@
     python3 run.py figures [--profile quick|paper] [--only NAME] [--jobs N] [--device auto|cpu|cuda]
                    [--cluster PROFILE] [--commit-notebooks]
     python3 run.py test [--slow | --changed] [pytest arguments]
+    python3 run.py arena [--learner FILE:NAME] [--problem FILE:NAME] [--horizon N] [--trials N]
     python3 run.py lab [JupyterLab arguments]
     python3 run.py docs [--profile quick|paper|custom]
     python3 run.py data [NAME ...]
@@ -59,6 +60,7 @@ NOTICE = "Kernel is running over TCP"  # a line of ipykernel that stays in the l
 OPENING = {  # printed immediately, because the first output of the command may take long
     "figures": "Checking data sets and notebooks ...",
     "test": "Starting pytest ...",
+    "arena": "Starting the arena's notebooks ...",
     "lab": "Starting JupyterLab ...",
     "docs": "Building the pages ...",
     "data": "Checking data sets ...",
@@ -70,6 +72,7 @@ FOLDERS = ("ROOT", "RESULTS", "FIGURES", "DATA", "LOCKS")
 NEEDS = {  # modules that a command cannot start without; the user's interpreter may lack them
     "figures": ("torch", "matplotlib", "papermill", "ipykernel", "snakemake"),
     "test": ("torch", "pytest", "nbval", "xdist"),
+    "arena": ("torch", "matplotlib", "papermill", "ipykernel"),
     "lab": ("jupyterlab", "ipykernel"),
     "docs": ("sphinx", "myst_nb"),
     "data": ("numpy", "pooch", "requests"),
@@ -142,6 +145,11 @@ def parser() -> argparse.ArgumentParser:
         help="run only tests that import a Python file you changed since the last commit; no notebooks",
     )
     commands.add_parser(
+        "arena",
+        help="compare the learners of all papers, and your own, on the same problems",
+        add_help=False,
+    )
+    commands.add_parser(
         "lab", help="open JupyterLab at the tour; further arguments are passed to JupyterLab"
     )
     docs = commands.add_parser(
@@ -178,11 +186,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
-    """Return the options of a call; ``rest`` contains the arguments that `test` and `lab` pass on."""
+    """Return the options of a call; ``rest`` contains the arguments that `test`, `arena` and `lab` pass on."""
     top = parser()
     options, rest = top.parse_known_args(argv)
     own = top.commands[options.command]
-    if rest and options.command not in ("test", "lab"):
+    if rest and options.command not in ("test", "arena", "lab"):
         own.error(f"unrecognized arguments: {' '.join(rest)}")
     if getattr(options, "jobs", None) is not None and options.jobs < 1:
         own.error(f"--jobs must be at least 1, got {options.jobs}")
@@ -858,6 +866,8 @@ def main(argv: list[str]) -> int:
             return figures(python, options)
         if options.command == "test":
             return test(python, options)
+        if options.command == "arena":
+            return call([python, "-m", "companion.arena", *options.rest], group=True)
         if options.command == "docs":
             pages = [python, "-m", "companion.pages.site", "build", options.profile]
             return call(pages, group=True, cwd=ROOT)

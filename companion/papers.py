@@ -10,33 +10,45 @@ import companion
 import paperlib
 
 
-def papers() -> list[str]:
-    """Return the names of the papers' packages, which are the folders of the companion that declare claims."""
-    return sorted(
+def topics() -> list[str]:
+    """Return the names of the folders of the companion that declare claims: the papers, then the arena."""
+    found = sorted(
         found.name
         for found in pkgutil.iter_modules(companion.__path__)
         if (Path(found.module_finder.path) / found.name / "claims.py").exists()
     )
+    return sorted(found, key=lambda name: title_module(name).startswith("companion"))
 
 
-def heading(paper: str) -> tuple[str, str]:
-    """Return title and source from the docstring of a paper's package; "" for a missing source.
+def papers() -> list[str]:
+    """Return the names of the papers' packages, which are the topics with a package of the same name in the library."""
+    return [name for name in topics() if title_module(name).startswith("paperlib")]
+
+
+def title_module(topic: str) -> str:
+    """Return the module whose docstring has the title of a topic: the library's package of a paper, otherwise ``page``."""
+    known = {found.name for found in pkgutil.iter_modules(paperlib.__path__)}
+    return f"paperlib.{topic}" if topic in known else f"companion.{topic}.page"
+
+
+def heading(topic: str) -> tuple[str, str]:
+    """Return title and source from the docstring of a topic's ``title_module``; "" for a missing source.
 
     Each is on one line. The title has no final dot; without a docstring it is the package's name.
     """
-    text = inspect.getdoc(importlib.import_module(f"paperlib.{paper}")) or paper
+    text = inspect.getdoc(importlib.import_module(title_module(topic))) or topic
     source = text.partition("\nSource: ")[2].split("\n\n")[0]
     return text.split("\n")[0].rstrip("."), " ".join(source.split())
 
 
 def paper_module(paper: str, name: str) -> ModuleType | None:
-    """Return module ``name`` ("claims", "errata") of a paper's package in the companion, or None if it has none.
+    """Return module ``name`` ("claims", "errata") of a topic's package in the companion, or None if it has none.
 
     Raises:
-        ValueError: no such paper.
+        ValueError: no such topic.
     """
-    if paper not in papers():
-        raise ValueError(f"paper must be one of {', '.join(map(repr, papers()))}, got {paper!r}")
+    if paper not in topics():
+        raise ValueError(f"paper must be one of {', '.join(map(repr, topics()))}, got {paper!r}")
     full = f"companion.{paper}.{name}"
     try:
         return importlib.import_module(full)

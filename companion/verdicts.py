@@ -23,7 +23,7 @@ from paperlib.checks import Statement
 from paperlib.core.text import format_number, to_json
 
 from .output import profile_dir, project_dir, read_entries, write_json
-from .papers import paper_module, papers, statement_modules
+from .papers import paper_module, statement_modules, topics
 
 __all__ = [  # names that the documentation's reference lists
     "Claim",
@@ -212,9 +212,9 @@ def find_claim(id: str) -> Claim:
         ValueError: no paper declares it.
     """
     paper = id.split(".")[0]
-    known = claims(paper) if paper in papers() else {}
+    known = claims(paper) if paper in topics() else {}
     if id not in known:
-        near = difflib.get_close_matches(id, known or papers(), 3)
+        near = difflib.get_close_matches(id, known or topics(), 3)
         raise ValueError(
             "id must be a claim declared in <paper>/claims.py"
             + (f", for example {', '.join(near)}" if near else "")

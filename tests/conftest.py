@@ -32,14 +32,14 @@ def case_of(item):
 
 def unaffected(changed):
     """Return the cases whose learner and problem use none of the changed files."""
-    from companion.papers import paper_module, papers
+    from companion.papers import paper_module, topics
     from companion.store import source_files
 
     if any(file.is_relative_to(ROOT / "tests") for file in changed):
         return set()
     return {
-        f"{paper}.{name}"
-        for paper in papers()
-        for name, case in paper_module(paper, "cases").CASES.items()
+        f"{topic}.{name}"
+        for topic in topics()
+        for name, case in paper_module(topic, "cases").CASES.items()
         if not changed & {*source_files(case.learner, case.problem)}
     }

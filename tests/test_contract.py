@@ -19,7 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from toy import Coins, Index
 
 import paperlib
-from companion.papers import paper_module, papers
+from companion.papers import paper_module, topics
 from paperlib.asktell import AskTell
 from paperlib.bkb.model.slots import join_trials
 from paperlib.core.contracts import ContractCase, tags_of
@@ -35,9 +35,9 @@ DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
 
 def discover() -> dict[str, ContractCase]:
     found = {}
-    for paper in papers():
+    for topic in topics():
         found |= {
-            f"{paper}.{name}": case for name, case in paper_module(paper, "cases").CASES.items()
+            f"{topic}.{name}": case for name, case in paper_module(topic, "cases").CASES.items()
         }
     return found
 

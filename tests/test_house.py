@@ -138,6 +138,8 @@ def allowed(here, there):
         return True
     if here == ("paperlib", "", "samplers"):  # Optuna's samplers offer learners of several papers
         return True
+    if here == ("companion", "", "arena"):  # it compares the learners of all papers
+        return True
     if paper != other:  # another paper, or an import of a paper by shared code
         return False
     return package == "companion" or ORDER[name] < ORDER[room]

@@ -1,1 +1,0 @@
-"""Arena: the learners of all papers on the same problems."""

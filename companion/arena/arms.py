@@ -34,9 +34,9 @@ from ..bkb.problems.real import TableArms
 from ..glbomd.problems.covertype import Covertype
 from .field import DELTA, UNIFORM, ArenaLearner
 from .learners import LinearThompson, Rescaled
-from .problems import FreshArms, UnrelatedArms
+from .problems import FreshGLMArms, UnrelatedArms
 
-FIXED, FRESH, SMOOTH = "fixed arms", "fresh arms", "smooth functions, tables"
+FIXED, FRESH, SMOOTH = "fixed arms", "fresh arms", "functions and tables"
 _noisy = Gaussian(0.25)  # standard deviation 0.5
 
 
@@ -116,7 +116,7 @@ class ArmsProblem(NamedTuple):
 def _model(link, norm: float, fresh: bool) -> ArmsProblem:
     """Return a generalized linear bandit with 20 arms in five dimensions."""
     family = {Gaussian: "linear", Bernoulli: "logistic", Poisson: "Poisson"}[type(link)]
-    problem = FreshArms(link, norm) if fresh else FixedArms(link, norm, per_trial=True)
+    problem = FreshGLMArms(link, norm) if fresh else FixedArms(link, norm, per_trial=True)
     group = FRESH if fresh else FIXED
     return ArmsProblem(problem, family, group, link, norm, Linear(), fixed=not fresh)
 
@@ -132,6 +132,7 @@ def _smooth(dim: int, gamma: float) -> ArmsProblem:
     return ArmsProblem(problem, "smooth", SMOOTH, _noisy, 3.0, problem.kernel)
 
 
+TABLES = ("diabetes", "abalone")
 # Each problem is built when it is needed, because a table is read from disk or downloaded.
 PROBLEMS = {
     "linear": partial(_model, _noisy, 1.0, fresh=False),

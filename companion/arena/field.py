@@ -68,8 +68,9 @@ class ArenaLearner(NamedTuple):
 
         class Recorder:
             def __getattr__(self, name: str) -> Any:
+                value = getattr(known, name)
                 read.append(name)
-                return getattr(known, name)
+                return value
 
         self.build(Recorder(), 1.0)
         return list(dict.fromkeys(read))
@@ -149,6 +150,20 @@ class Outcome(NamedTuple):
     problems: Mapping[str, ArenaProblem]
     learners: Mapping[str, ArenaLearner]
     tracks: dict[str, dict[str, dict[str, np.ndarray]]]
+
+    @classmethod
+    def of(
+        cls,
+        problems: Mapping[str, ArenaProblem],
+        learners: Mapping[str, ArenaLearner],
+        tracks: Mapping[str, Traces],
+    ) -> "Outcome":
+        """Return the normalized regrets of the traces of each track."""
+        scores = {
+            track: {problem: normalize(found, UNIFORM) for problem, found in traces.items()}
+            for track, traces in tracks.items()
+        }
+        return cls(problems, learners, scores)
 
     def groups(self) -> dict[str, list[str]]:
         """Return the problems of each group."""

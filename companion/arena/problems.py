@@ -24,7 +24,7 @@ class FreshInstance(NamedTuple):
 
 
 @frozen_dataclass
-class FreshArms(Bandit):
+class FreshGLMArms(Bandit):
     """Rewards of a generalized linear model, K fresh arms in each round, uniform in the unit ball.
 
     Each trial has its own theta*, uniform on the sphere of radius S, and its own arms.
@@ -36,10 +36,10 @@ class FreshArms(Bandit):
         arms: K.
 
     Examples:
-        >>> from companion.arena.problems import FreshArms
+        >>> from companion.arena.problems import FreshGLMArms
         >>> from paperlib.glbomd import GLBOMD, Bernoulli
         >>> from paperlib.play import play
-        >>> play(GLBOMD(Bernoulli(), 3.0), FreshArms(dim=3, arms=6), horizon=30, trials=2)["regret"].shape
+        >>> play(GLBOMD(Bernoulli(), 3.0), FreshGLMArms(dim=3, arms=6), horizon=30, trials=2)["regret"].shape
         (2, 30)
     """
 

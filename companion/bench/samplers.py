@@ -93,6 +93,7 @@ def all_regrets(seeds: int, jobs: int) -> dict[str, dict[str, np.ndarray]]:
         for (problem, sampler, seed), regret in zip(studies, pool.map(regrets_of, studies)):
             shown.begin(f"{problem}, {sampler}, seed {seed}")
             found[problem].setdefault(SAMPLERS[sampler].__name__, []).append(regret)
+            shown.end()
     return {
         problem: {sampler: np.array(rows) for sampler, rows in each.items()}
         for problem, each in found.items()

@@ -379,6 +379,7 @@ def draw_overview(profile: str, found: dict[str, dict[str, Any]]) -> Drawing:
     counts = {
         name: Counter(paper["counts"]["paper"]) + Counter(paper["counts"]["ours"])
         for name, paper in found.items()
+        if name in papers()
     }
     fig, axes = panels(-(-(len(covers) + 1) // 2), 2, height=1.75)
     spots = iter(axes.flat)

@@ -16,7 +16,7 @@ from paperlib.core.text import to_json
 
 from .. import verdicts
 from ..output import profile_dir, write_json
-from ..papers import heading, paper_module, papers
+from ..papers import heading, paper_module, topics
 from ..verdicts import statements
 from ..workflow import plan as workflow
 
@@ -31,7 +31,7 @@ def gather(profile: str) -> dict[str, Any]:
         ``profile``, and ``papers``: name -> title, claims, statements, errata, each in the order of declaration, and
         counts of verdicts, separately for the paper's claims and our additions. A claim with parts is not counted, only its parts.
     """
-    found = {paper: _paper(paper, profile) for paper in papers()}
+    found = {paper: _paper(paper, profile) for paper in topics()}
     return to_json({"profile": profile, "papers": found})
 
 

@@ -17,7 +17,7 @@ from paperlib.core.text import format_number
 
 from .. import output, reported
 from ..output import profile_dir
-from ..papers import heading, paper_module, papers
+from ..papers import heading, paper_module, papers, topics
 from ..verdicts import Finding, short_id, statements
 from ..workflow import plan as workflow
 from .markdown import anchor, chip, escape, render
@@ -49,7 +49,7 @@ class Saved(NamedTuple):
     @property
     def title(self) -> str:
         """Title on the paper's page."""
-        page = paper_module(self.paper, "page") if self.paper in papers() else None
+        page = paper_module(self.paper, "page") if self.paper in topics() else None
         return page.FIGURES.get(self.name, self.name) if page else self.name
 
     @property
@@ -233,6 +233,7 @@ class Page:
         return render(
             "paper",
             page=self,
+            is_paper=self.name in papers(),
             found=self.found,
             title=title,
             source=source,
@@ -329,7 +330,7 @@ def speed(found: dict) -> str:
     measured, parts = saved("bench", found["profile"]), []
     stems = {n.stem: f"[{n.title}](../notebooks/{n.stem}.ipynb)" for n in notebooks()}
     link = lambda why: re.sub(r"\w+", lambda word: stems.get(word[0], escape(word[0])), why)
-    for name in found["papers"]:
+    for name in papers():
         cases, left_out = paper_module(name, "cases"), {}
         for learner, why in getattr(cases, "UNMEASURED", {}).items():
             left_out.setdefault(link(why), []).append(learner)

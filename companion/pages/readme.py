@@ -26,13 +26,14 @@ def tally(claims: dict) -> dict:
         sum((Counter(n[whose]) for n in counts), Counter()) for whose in ("paper", "ours")
     )
     reported = stated.pop("reported", 0) + added.pop("reported", 0)
-    return {"papers": counts, "stated": stated, "added": added, "reported": reported}
+    return {"papers": papers(), "stated": stated, "added": added, "reported": reported}
 
 
 def papers_block(claims: dict) -> str:
     """Return a row per paper: title, outcome, verdicts on its claims, links."""
     rows = []
-    for name, paper in claims["papers"].items():
+    for name in papers():
+        paper = claims["papers"][name]
         title, source = heading(name)
         year = re.search(r"\d{4}", source.rsplit("(", 1)[-1])
         if not year:

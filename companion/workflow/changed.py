@@ -2,7 +2,7 @@
 
 ``python -m companion.workflow.changed`` prints their files, and ``run.py test --changed`` runs them. Changed files are
 the Python files of the working tree that differ from the last commit, and new ones. A test file is affected if it imports
-one of them, directly or through others. Some tests look up the papers' ``CASES`` by name. Of those tests only the cases
+one of them, directly or through others. Some tests look up the topics' ``CASES`` by name. Of those tests only the cases
 whose learner or problem uses a changed file are run (``tests/conftest.py``).
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from paperlib.core.files import CHECKOUT
 
 from ..imports import add_imports, module_file
-from ..papers import papers
+from ..papers import topics
 
 TESTS = CHECKOUT / "tests"
 
@@ -30,12 +30,12 @@ def changed_files() -> list[Path]:
 def import_closure(file: Path) -> set[Path]:
     """Return a test file and all files that it imports.
 
-    A file that looks up the papers' cases by the name "cases" depends on the cases of all papers.
+    A file that looks up the topics' cases by the name "cases" depends on the cases of all topics.
     """
     found: set[Path] = set()
     add_imports(file, found)
     if '"cases"' in file.read_text():
-        for paper in papers():
+        for paper in topics():
             add_imports(module_file(f"companion.{paper}.cases"), found)
     return found
 

@@ -168,7 +168,7 @@ def may_pass_later(error: Exception) -> bool:
 
 
 @contextlib.contextmanager
-def _output_to(path: Path) -> Iterator[Callable[[str], None]]:
+def output_to(path: Path) -> Iterator[Callable[[str], None]]:
     """Send the output of this process and of its kernel to `path`; yield a function that prints to the user."""
     sys.stdout.flush(), sys.stderr.flush()
     user, errors = os.dup(1), os.dup(2)
@@ -236,7 +236,7 @@ def run_job(
     far = folder / f"{name}.progress"  # read by run.py for its progress line
     far.unlink(missing_ok=True)  # left by an attempt that was killed
     os.environ["PAPERLIB_PROGRESS"] = str(far)
-    with _output_to(folder / f"{name}.log") as say:
+    with output_to(folder / f"{name}.log") as say:
         start = time.perf_counter()
         try:
             values = convert_all(stem, injected_settings(stem, profile, device))

@@ -29,7 +29,7 @@ from ..imports import (
     resolve_file,
 )
 from ..output import figures_dir, project_dir, read_entries, write_json
-from ..papers import papers, statement_modules
+from ..papers import papers, statement_modules, title_module, topics
 from .declared import PROFILES, convert, differences, notebook_path, profile_values
 
 SECTION = {  # keys of a notebook's section in profiles.toml
@@ -177,13 +177,13 @@ def looked_up_modules(stem: str, files: Iterable[Path]) -> list[str]:
     """
     if stem.startswith(LAST):
         shown = ("claims", "errata", "styles")
-        named = [f"companion.{paper}.{room}" for paper in papers() for room in shown]
+        named = [f"companion.{topic}.{room}" for topic in topics() for room in shown]
         return named + [module for paper in papers() for module in statement_modules(paper)]
     uses = lambda name: any(file.is_relative_to(CHECKOUT / name) for file in files)
     of = lambda paper: uses(f"paperlib/{paper}") or uses(f"companion/{paper}")
-    own = [paper for paper in papers() if paper == stem.split("_")[0] or of(paper)]
+    own = [topic for topic in topics() if topic == stem.split("_")[0] or of(topic)]
     shown = ("claims", "styles") if uses("companion/figures") else ("claims",)
-    return [f"companion.{paper}.{room}" for paper in own for room in shown]
+    return [f"companion.{topic}.{room}" for topic in own for room in shown]
 
 
 def all_modules() -> set[str]:
@@ -213,7 +213,7 @@ def input_files(stem: str) -> list[str]:
     for name in looked_up_modules(stem, [*found]):
         add_imports(module_file(name), found)
     if stem.startswith(LAST):  # their docstrings contain the papers' titles
-        found |= {module_file(f"paperlib.{paper}") for paper in papers()}
+        found |= {module_file(title_module(topic)) for topic in topics()}
     paths = sorted(found)
     if any(path.is_relative_to(CHECKOUT / "companion" / "datasets") for path in paths):
         tables = (CHECKOUT / "data").glob("*")

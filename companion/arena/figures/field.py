@@ -1,10 +1,12 @@
 """Figures of a field of the arena: heat maps, interquartile means, performance profiles, and regret against run time."""
 
 from collections.abc import Mapping
+from string import ascii_lowercase
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
 
 from paperlib import stats
 
@@ -27,7 +29,7 @@ SCORE = (
 )
 
 
-def draw_heat(outcome: Outcome) -> Drawing:
+def draw_regret(outcome: Outcome) -> Drawing:
     """Draw the mean normalized regret of each learner on each problem, one panel per track."""
     rows, columns = [*outcome.learners], [*outcome.problems]
     fig, axes = panels(1, 2, width=7.0, height=0.6 + 0.2 * len(rows))
@@ -91,13 +93,22 @@ def heat_panel(ax: Axes, outcome: Outcome, track: str, title: str) -> dict[str, 
     return found
 
 
+def group_panels(groups: list[str], height: float) -> tuple[Figure, list[tuple[Axes, str]]]:
+    """Return a figure with a panel per group, up to three in a row, and each panel with its letter."""
+    columns = min(3, len(groups))
+    fig, axes = panels(columns, -(-len(groups) // columns), width=7.0, height=height)
+    for ax in axes.flat[len(groups) :]:
+        ax.set_axis_off()
+    return fig, list(zip(axes.flat, ascii_lowercase))
+
+
 def draw_means(outcome: Outcome) -> Drawing:
     """Draw the interquartile mean of each learner in both tracks, one panel per group of problems."""
     groups = [*outcome.groups()]
     most = max(len(outcome.complete(group)) for group in groups)
-    fig, axes = panels(len(groups), width=7.0, height=0.9 + 0.17 * most)
+    fig, axes = group_panels(groups, 0.9 + 0.17 * most)
     numbers, names = {}, line_styles(outcome.learners, ARENA)
-    for ax, group, letter in zip(axes.flat, groups, "abc"):
+    for (ax, letter), group in zip(axes, groups):
         found = {track: outcome.means(track, group) for track in TRACKS}
         order = sorted(found["tuned"], key=lambda name: found["tuned"][name].estimate)
         rows = {
@@ -149,7 +160,7 @@ def draw_profiles(outcome: Outcome) -> Drawing:
     return Drawing(
         fig,
         caption=f"Performance profiles: the fraction of trials whose normalized regret is at most the number on the horizontal axis; higher curves are better. {SCORE} Upper row: constants of the theorems. Lower row: one scale per learner, chosen on other trials. Only learners that play all problems of a group are shown.",
-        alt="Six panels with increasing curves, one per learner. With tuned scales most curves are further to the left than with the constants of the theorems.",
+        alt=f"{2 * len(groups)} panels with increasing curves, one per learner. With tuned scales most curves are further to the left than with the constants of the theorems.",
         trials=len(outcome.scores("theory", groups[0], UNIFORM)[0]),
         numbers={"normalized regret": at, **numbers},
     )
@@ -162,9 +173,9 @@ def draw_cost(outcome: Outcome, seconds: Mapping[str, Seconds]) -> Drawing:
         seconds: group -> run times of its learners, for the setting ``group``.
     """
     groups = [*outcome.groups()]
-    fig, axes = panels(len(groups), width=7.0, height=2.5)
+    fig, axes = group_panels(groups, 2.5)
     numbers = {}
-    for ax, group, letter in zip(axes.flat, groups, "abc"):
+    for (ax, letter), group in zip(axes, groups):
         numbers[group] = {}
         found = outcome.means("tuned", group)
         with style_context():
@@ -186,11 +197,11 @@ def draw_cost(outcome: Outcome, seconds: Mapping[str, Seconds]) -> Drawing:
                 xscale="log",
                 yscale="log",
                 xlabel="run time per round (µs)",
+                ylabel="normalized regret",
                 title=f"({letter}) {group}",
             )
             ax.margins(x=0.15)
         extend_log_axis(ax, [each["regret"].estimate for each in numbers[group].values()])
-    axes[0, 0].set_ylabel("normalized regret")
     legend(fig, columns=4)
     cheapest = {
         group: min(each, key=lambda name: each[name]["microseconds"][1])
@@ -205,3 +216,32 @@ def draw_cost(outcome: Outcome, seconds: Mapping[str, Seconds]) -> Drawing:
         trials=len(outcome.scores("tuned", groups[0], UNIFORM)[0]),
         numbers=numbers,
     )
+
+
+def tell_settings(outcome: Outcome, scales: Mapping[str, float | None]) -> str:
+    """Return the information that each learner uses and its tuned scale, a line each."""
+    lines = []
+    for name, entry in outcome.learners.items():
+        scale = f"scale {scales[name]:g}" if entry.scaled else "no scale"
+        played = [problem for problem in outcome.problems.values() if entry.plays(problem)]
+        used = {
+            x.replace("_", " "): x for problem in played for x in entry.uses(problem.known(100))
+        }
+        uses = ", ".join(used) or "nothing"
+        lines.append(f"{name:17s} {scale:11s} uses {uses}")
+    return "\n".join(lines)
+
+
+def tell_means(outcome: Outcome) -> str:
+    """Return the interquartile means of both tracks as a table, the lowest tuned mean of each group first."""
+    lines = []
+    for group in outcome.groups():
+        found = {track: outcome.means(track, group) for track in TRACKS}
+        lines.append(f"{group:26s} {'theory':21s} tuned")
+        for name in sorted(found["tuned"], key=lambda name: found["tuned"][name].estimate):
+            theory, tuned = (
+                f"{x.estimate:.3f} [{x.low:.3f}, {x.high:.3f}]"
+                for x in (found[track][name] for track in TRACKS)
+            )
+            lines.append(f"  {name:24s} {theory:21s} {tuned}")
+    return "\n".join(lines)

@@ -1,0 +1,68 @@
+"""``python -m companion.arena``: run the arena's notebooks, with learners and problems of your own if you name some."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..output import figures_dir, profile_dir
+from ..workflow.declared import convert_all
+from ..workflow.jobs import failure_reason, output_to, run_notebook
+from ..workflow.plan import TIMEOUT, notebook_stems, profile_results
+from .entries import load
+
+SIZES = (
+    "horizon",
+    "trials",
+    "tuning_trials",
+    "seed",
+)  # parameters of the notebooks that are options
+
+
+def parameters(options: argparse.Namespace) -> dict:
+    """Return the parameters of a notebook that the options set."""
+    found = {name: getattr(options, name) for name in SIZES if getattr(options, name) is not None}
+    places = [*options.learner, *options.problem]
+    for place in places:
+        load(place)  # a wrong name is reported before the notebook starts
+    absolute = [
+        ":".join([str(Path(p.rpartition(":")[0]).resolve()), p.rpartition(":")[2]]) for p in places
+    ]
+    return found | ({"extra": absolute} if absolute else {})
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the arena's notebooks, with learners and problems of your own if you name some."""
+    parser = argparse.ArgumentParser(prog="run.py arena", description=main.__doc__)
+    place = "your own, file.py:Name; may be repeated"
+    parser.add_argument("--learner", metavar="FILE:NAME", action="append", default=[], help=place)
+    parser.add_argument("--problem", metavar="FILE:NAME", action="append", default=[], help=place)
+    for name in SIZES:
+        flag = f"--{name.replace('_', '-')}"
+        parser.add_argument(flag, type=int, metavar="N", help=f"the notebooks' parameter {name}")
+    options = parser.parse_args(argv)
+    try:
+        values = parameters(options)
+    except ValueError as error:
+        parser.error(str(error))
+    profile = "custom" if values else "quick"
+    folder = profile_results(profile).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    for stem in notebook_stems("arena"):
+        log = folder / f"{stem}.log"
+        print(f"  {stem} runs, with its messages in {log}", flush=True)
+        with output_to(log):
+            try:
+                run_notebook(stem, convert_all(stem, values), folder, TIMEOUT["paper"])
+                failed = ""
+            except Exception as error:
+                failed = failure_reason(error, profile, figures_dir())
+        if failed:
+            sys.exit(f"{stem} failed, {failed}. {folder / stem}.ipynb shows the run until then.")
+        print(f"  {stem} is done, see {folder / stem}.ipynb", flush=True)
+    print(f"Figures: {profile_dir(profile) / 'arena'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

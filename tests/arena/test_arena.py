@@ -1,0 +1,411 @@
+"""The arena of finite arms: learners, problems, statistics, tracks, and learners of a user."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from companion.arena import field
+from companion.arena.__main__ import main as arena
+from companion.arena.arms import FAMILIES, FIXED, LEARNERS, PROBLEMS, Known
+from companion.arena.entries import choose, load, own_learner, own_problem
+from companion.arena.field import GRID, TUNING_SEED, UNIFORM, Outcome, best_scales, compete, tune
+from companion.arena.figures.field import (
+    draw_means,
+    draw_profiles,
+    draw_regret,
+    tell_means,
+    tell_settings,
+)
+from companion.arena.learners import LinearThompson, Rescaled
+from companion.arena.problems import FreshGLMArms, UnrelatedArms
+from companion.arena.scores import (
+    improvement,
+    interquartile_mean,
+    normalize,
+    performance_profile,
+)
+from paperlib.core.streams import Streams
+from paperlib.core.trace import Trace
+from paperlib.glbomd import UCB1, Bernoulli, Gaussian, Poisson
+from paperlib.linear import OFUL
+from paperlib.linear import FreshArms as LinearArms
+from paperlib.maths.gp import Linear
+from paperlib.play import play
+
+OWN = """
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from paperlib.glbomd import Bernoulli
+
+
+class State(NamedTuple):
+    t: torch.Tensor
+
+
+@dataclass(frozen=True)
+class First:
+    noise: float
+    norm_bound: float
+    scale: float = 0.5
+    wants = "reward"
+
+    def init(self, trials, arms, horizon, draw, **tkwargs):
+        return State(torch.zeros(trials, **tkwargs))
+
+    def select(self, state, arms, draw):
+        return torch.zeros(len(state.t), dtype=torch.int64), state
+
+    def update(self, state, arms, action, feedback, draw):
+        return State(state.t + 1)
+
+
+class Instance(NamedTuple):
+    arms: torch.Tensor
+    click: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Ads:
+    count: int = 3
+    link = Bernoulli()
+    norm_bound = 4.0
+
+    def init(self, trials, horizon, draw, **tkwargs):
+        return Instance(torch.eye(self.count, **tkwargs)[None], draw.uniform("click", self.count))
+
+    def context(self, instance, t):
+        return instance.arms
+
+    def respond(self, instance, t, action, wants, draw):
+        mean = instance.click.gather(1, action[:, None])[:, 0]
+        return (draw.uniform("reward") < mean).double(), instance.click.amax(1) - mean
+
+
+number = 3
+"""
+
+
+@pytest.fixture
+def mine(tmp_path, request):
+    """A user's file with a name of its own, because modules stay imported."""
+    file = tmp_path / f"mine_{abs(hash(request.node.name))}.py"
+    file.write_text(OWN)
+    return file
+
+
+# ---- Learners and problems ---------------------------------------------------------------------------------
+
+
+def test_linear_thompson_draws_around_the_ridge_estimate():
+    learner, problem = LinearThompson(0.1, 1.0, delta=0.05, scale=0.5), LinearArms(2, arms=4)
+    streams = Streams(3, range(2))
+    state = learner.init(2, torch.ones(1, 4, 2), None, streams.at(-1), dtype=torch.float64)
+    x = torch.tensor([[[1.0, 0.0], [0.0, 1.0]]], dtype=torch.float64)
+    state = learner.update(state, x, torch.tensor([0, 1]), torch.tensor([1.0, 2.0]).double(), None)
+    draw = streams.at(1)
+    arms = problem.context(problem.init(2, 5, streams.at(-1), dtype=torch.float64), 1)
+    arm, _ = learner.select(state, arms, draw)
+    # V = diag(2, 1) in the first trial and diag(1, 2) in the second; the estimates are (1/2, 0) and (0, 1).
+    v = 0.5 * 0.1 * math.sqrt(9 * 2 * math.log(2 / 0.05))
+    normal = draw.normal("posterior", 2)
+    deviation = normal / torch.tensor([[2.0, 1.0], [1.0, 2.0]]).double().sqrt()
+    theta = torch.tensor([[0.5, 0.0], [0.0, 1.0]]).double() + v * deviation
+    assert arm.tolist() == (arms @ theta[:, :, None])[..., 0].argmax(1).tolist()
+
+
+def test_linear_thompson_without_deviation_is_greedy():
+    problem = LinearArms(3)
+    greedy, thompson = (
+        play(kind(0.1, 1.0, scale=0.0), problem, 60, 3).last() for kind in (OFUL, LinearThompson)
+    )
+    assert (greedy == thompson).all()
+
+
+def test_a_rescaled_learner_receives_rewards_in_its_unit():
+    # Rewards 0 and 1 become -1 and 1, so that UCB1 receives 2 r - 1.
+    base, rescaled = UCB1(), Rescaled(UCB1(), 0.5, 0.5)
+    draw, arms = Streams(0, range(1)).at(0), torch.eye(2).double()[None]
+    state = rescaled.init(1, arms, None, draw, dtype=torch.float64)
+    for arm, reward in ((0, 1.0), (1, 0.0), (1, 1.0)):
+        arm, reward = torch.tensor([arm]), torch.tensor([reward]).double()
+        state = rescaled.update(state, arms, arm, reward, draw)
+    assert state.base.total.tolist() == [[1.0, 0.0]] and base.wants == rescaled.wants
+    assert Rescaled(base, 1.0, 2.0, 3.0).rescale(torch.tensor([5.0, 11.0, -7.0])).tolist() == [
+        2.0,
+        3.0,
+        -3.0,
+    ]
+    assert rescaled.tags.fixed_arms
+    rescaled.validate(arms, torch.tensor([0]), torch.tensor([1.0]))
+    with pytest.raises(ValueError, match="reward"):
+        rescaled.validate(arms, torch.tensor([0]), torch.tensor([2.0]))
+
+
+@pytest.mark.parametrize("link", [Bernoulli(), Poisson(), Gaussian(0.25)], ids=str)
+def test_fresh_arms_are_new_in_every_round_and_trial(link):
+    problem = FreshGLMArms(link, 2.0, dim=3, arms=6)
+    streams = Streams(0, range(2))
+    instance = problem.init(2, 5, streams.at(-1), dtype=torch.float64)
+    first, second = problem.context(instance, 0), problem.context(instance, 1)
+    assert first.shape == (2, 6, 3) and (first.norm(dim=2) <= 1).all()
+    assert not torch.equal(first, second) and not torch.equal(first[0], first[1])
+    assert torch.equal(first, problem.context(instance, 0))
+    means = link.mean((first @ instance.theta[:, :, None])[..., 0])
+    reward, gap = problem.respond(instance, 0, means.argmax(1), "reward", streams.at(0))
+    assert gap.tolist() == [0.0, 0.0] and reward.shape == (2,)
+    _, gap = problem.respond(instance, 0, torch.tensor([0, 1]), "reward", streams.at(0))
+    torch.testing.assert_close(gap, means.amax(1) - means[[0, 1], [0, 1]])
+
+
+def test_arms_without_features_are_unrelated():
+    problem, streams = UnrelatedArms(4), Streams(0, range(200))
+    instance = problem.init(200, 5, streams.at(-1), dtype=torch.float64)
+    assert torch.equal(problem.context(instance, 3), torch.eye(4).double()[None])
+    assert 0.1 <= instance.means.min() < 0.15 and 0.85 < instance.means.max() <= 0.9
+    reward, gap = problem.respond(instance, 0, instance.means.argmax(1), "reward", streams.at(0))
+    assert not gap.any() and abs(reward.mean() - instance.means.amax(1).mean()) < 0.1
+
+
+def test_the_information_about_a_problem():
+    known = Known(Bernoulli(), 3.0, Linear(), True, 20, 100)
+    assert (known.noise, known.center, known.function_bound, known.reach) == (0.5, 0.5, 0.75, 0.5)
+    known = Known(Poisson(), 1.0, Linear(), True, 20, 100)
+    assert known.noise == math.exp(0.5) and known.center == 1 and known.function_bound == math.e
+    known = Known(Gaussian(0.25), 1.0, Linear(), True, 20, 100)
+    assert (known.noise, known.center, known.function_bound, known.reach) == (0.5, 0, 1, 2.5)
+
+
+def test_every_learner_plays_what_its_entry_states():
+    problems = {name: PROBLEMS[name]() for name in PROBLEMS if name != "abalone"}
+    for name, problem in problems.items():
+        known = problem.known(8)
+        playing = [learner for learner, entry in LEARNERS.items() if entry.plays(problem)]
+        assert UNIFORM in playing and "greedy" in playing
+        for learner in playing:
+            for scale in (None, 0.1):
+                trace = play(LEARNERS[learner].build(known, scale), problem.problem, 8, 2)
+                assert np.isfinite(trace["regret"]).all(), (name, learner)
+    assert not LEARNERS["GP-UCB"].plays(problems["linear, fresh"])
+    assert not LEARNERS["OFUL"].plays(problems["smooth, 1-d"])
+    known = problems["logistic"].known(20)
+    assert LEARNERS["GLB-OMD"].uses(known) == ["link", "norm_bound"]
+    assert LEARNERS["Beta Thompson"].uses(known) == []
+
+
+# ---- Statistics --------------------------------------------------------------------------------------------
+
+
+def trace_of(regret):
+    return Trace(np.array([1]), {"regret": np.array(regret)[:, None]}, {}, np.zeros(1), [0, 1], {})
+
+
+def test_normalized_regret_is_relative_to_the_mean_of_the_unit():
+    found = normalize({"a": trace_of([1.0, 3.0]), "unit": trace_of([2.0, 6.0])}, "unit")
+    assert found["a"].tolist() == [0.25, 0.75] and found["unit"].tolist() == [0.5, 1.5]
+
+
+def test_interquartile_mean_by_hand():
+    # 0, 1, ..., 7 over two problems: the middle half is 2, 3, 4, 5.
+    found = interquartile_mean([np.array([0.0, 7.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0, 1.0])])
+    assert found.estimate == 3.5 and found.low <= 3.5 <= found.high and found.n == 4
+
+
+def test_trials_are_resampled_separately_for_each_problem():
+    # Each problem has one score only, so that every stratified resample is the same. A resample of the eight scores together is not.
+    found = interquartile_mean([np.zeros(4), np.ones(4)])
+    assert found[:3] == (0.5, 0.5, 0.5)
+
+
+def test_probability_of_improvement_by_hand():
+    a, b = (
+        [np.array([1.0, 2.0]), np.array([5.0, 5.0])],
+        [np.array([2.0, 3.0]), np.array([5.0, 4.0])],
+    )
+    # First problem: 1 < 2, 1 < 3, 2 = 2, 2 < 3 give 3.5 of 4. Second problem: ties with 5, and not below 4, give 1 of 4.
+    assert improvement(a, b).estimate == (3.5 / 4 + 1 / 4) / 2
+
+
+def test_performance_profile_by_hand():
+    found = performance_profile([np.array([0.1, 0.3]), np.array([0.2, 0.2])], np.array([0.1, 0.2]))
+    assert found.tolist() == [0.25, 0.75]
+
+
+# ---- Tracks ------------------------------------------------------------------------------------------------
+
+
+def test_scales_are_chosen_on_other_trials(monkeypatch):
+    seen = []
+
+    def run(problem, learners, horizon, trials, seed, **how):
+        seen.append(seed)
+        regrets = {name: getattr(learner, "scale", 1.0) for name, learner in learners.items()}
+        # OFUL is best at the scale 0.3, and worse the further its scale is away.
+        regrets = {name: abs(math.log(x / 0.3)) + 0.1 for name, x in regrets.items()}
+        return {name: trace_of([x, x]) for name, x in regrets.items()}
+
+    monkeypatch.setattr(field, "run", run)
+    problems = {"linear": PROBLEMS["linear"]()}
+    learners = {name: LEARNERS[name] for name in ("OFUL", "Beta Thompson", "greedy", UNIFORM)}
+    tuned = tune(problems, learners, 50, 2, seed=7)
+    assert {*seen} == {7 + TUNING_SEED} and len(seen) == len(GRID)
+    assert [*tuned] == ["OFUL"] and [*tuned["OFUL"]] == [*GRID]
+    assert best_scales(tuned) == {"OFUL": 0.3}
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PAPERLIB_RESULTS", str(tmp_path_factory.mktemp("results")))
+        names = ["OFUL", "UCB1", "greedy"]
+        problems, learners = choose(["linear", "logistic", "linear, fresh"], names, [], [])
+        none = dict.fromkeys(learners)
+        tracks = {
+            "theory": compete(problems, learners, none, 60, 4, 0),
+            "tuned": compete(problems, learners, none | {"OFUL": 0.1, "UCB1": 0.1}, 60, 4, 0),
+        }
+    return Outcome.of(problems, learners, tracks)
+
+
+def test_an_outcome_averages_over_learners_that_play_the_whole_group(outcome):
+    assert outcome.groups() == {FIXED: ["linear", "logistic"], "fresh arms": ["linear, fresh"]}
+    assert outcome.complete("fresh arms") == ["OFUL", "greedy", UNIFORM]
+    means = outcome.means("tuned", FIXED)
+    assert [*means] == ["OFUL", "UCB1", "greedy", UNIFORM]
+    pooled = np.sort(np.concatenate(outcome.scores("tuned", FIXED, "OFUL")))
+    assert means["OFUL"].estimate == pytest.approx(pooled[2:6].mean())
+    uniform = [outcome.tracks["theory"][problem][UNIFORM].mean() for problem in outcome.problems]
+    assert uniform == pytest.approx([1, 1, 1])
+
+
+def test_unscaled_learners_are_equal_in_both_tracks(outcome):
+    theory, tuned = outcome.tracks["theory"]["linear"], outcome.tracks["tuned"]["linear"]
+    assert (theory["greedy"] == tuned["greedy"]).all()
+    assert not (theory["OFUL"] == tuned["OFUL"]).all()
+
+
+def test_figures_show_the_outcome(outcome):
+    regret = draw_regret(outcome)
+    assert regret.numbers["theory"]["logistic"]["OFUL"] == pytest.approx(
+        outcome.tracks["theory"]["logistic"]["OFUL"].mean()
+    )
+    texts = [text.get_text() for text in regret.fig.axes[0].texts]
+    assert f"{regret.numbers['theory']['logistic']['OFUL']:.2f}*" in texts  # a model that is wrong
+    assert f"{regret.numbers['theory']['linear']['OFUL']:.2f}" in texts
+    best = min(regret.numbers["tuned"]["linear"], key=regret.numbers["tuned"]["linear"].get)
+    assert f"linear: {best}" in regret.alt
+    assert "over 4 trials" in regret.caption
+    assert draw_means(outcome).numbers[FIXED]["tuned"] == outcome.means("tuned", FIXED)
+    profile = draw_profiles(outcome).numbers["theory"]["fresh arms"]
+    assert [*profile] == ["OFUL", "greedy", UNIFORM] and profile["OFUL"][-1] == 1
+    assert "OFUL" in tell_means(outcome) and UNIFORM in tell_means(outcome)
+
+
+def test_settings_are_listed(outcome):
+    lines = tell_settings(outcome, {"OFUL": 0.1, "UCB1": 0.3, "greedy": None, UNIFORM: None})
+    assert (
+        lines.splitlines()[0].split() == "OFUL scale 0.1 uses noise, function bound, center".split()
+    )
+    assert lines.splitlines()[-1].split() == "uniform no scale uses nothing".split()
+
+
+# ---- Entries of a user -------------------------------------------------------------------------------------
+
+
+def test_a_learner_of_a_user_gets_the_information_that_it_names(mine):
+    problems, learners = choose(["linear"], ["OFUL"], [], [f"{mine}:First", f"{mine}:Ads"])
+    assert [*problems] == ["linear", "Ads"] and [*learners] == ["OFUL", UNIFORM, "First"]
+    first = learners["First"]
+    assert first.scaled and first.fresh and first.covers == FAMILIES
+    known = problems["linear"].known(50)
+    built = first.build(known, None)
+    assert (built.noise, built.norm_bound, built.scale) == (0.5, 1.0, 0.5)
+    assert first.build(known, 0.03).scale == 0.03
+    assert first.uses(known) == ["noise", "norm_bound"]
+    ads = problems["Ads"]
+    assert (ads.family, ads.link, ads.norm_bound, ads.fixed) == ("logistic", Bernoulli(), 4.0, True)
+    assert ads.known(50).arms == 3
+    # The first of three arms has on average the regret of uniform play.
+    found = compete({"Ads": ads}, learners, dict.fromkeys(learners), 20, 50, 0)
+    assert 0.8 < normalize(found["Ads"], UNIFORM)["First"].mean() < 1.2
+
+
+def test_a_learner_of_a_user_may_be_an_object_or_a_function():
+    entry = own_learner(OFUL(0.5, 1.0))
+    assert not entry.scaled and entry.fresh and entry.build(None, 0.1) == OFUL(0.5, 1.0)
+    assert not own_learner(UCB1()).fresh and not own_learner(UCB1).fresh
+    known = Known(Gaussian(0.25), 1.0, Linear(), True, 20, 100)
+    entry = own_learner(lambda noise, horizon: OFUL(noise, float(horizon)))
+    assert entry.build(known, 0.1) == OFUL(0.5, 100.0) and not entry.scaled
+    with pytest.raises(ValueError, match="learner"):
+        own_learner(3)
+    with pytest.raises(ValueError, match="learner"):
+        own_learner(lambda: 3).build(known, None)
+
+
+def test_a_problem_of_a_user_may_have_fresh_arms():
+    problem = own_problem(LinearArms(3, noise=0.2, norm=2.0))
+    assert (problem.fixed, problem.family, problem.norm_bound) == (False, "linear", 2.0)
+    assert problem.link.variance == pytest.approx(0.04)
+    with pytest.raises(ValueError, match="problem"):
+        own_problem(OFUL(0.1, 1.0))
+
+
+WRONG = {
+    "{file}": "file.py:Name",
+    "{file}:no name": "file.py:Name",
+    "{file}.txt:First": "file.py:Name",
+    "{folder}/none.py:First": "existing file",
+    "{file}:Second": "class, a function or an object",
+}
+
+
+@pytest.mark.parametrize("place", WRONG)
+def test_a_wrong_place_is_refused(mine, place):
+    given = place.format(file=mine, folder=mine.parent)
+    with pytest.raises(ValueError, match=WRONG[place]):
+        load(given)
+
+
+def test_a_file_named_like_a_module_is_refused(tmp_path):
+    (tmp_path / "json.py").write_text(OWN)
+    with pytest.raises(ValueError, match="no imported module"):
+        load(f"{tmp_path / 'json.py'}:First")
+
+
+def test_unknown_and_taken_names_are_refused(mine):
+    with pytest.raises(ValueError, match="problems must contain names from 'linear'.*got 'liner'"):
+        choose(["liner"], [], [], [])
+    with pytest.raises(ValueError, match="learners must contain names.*got 'oful'"):
+        choose([], ["oful"], [], [])
+    mine.write_text(OWN.replace("class First", "class OFUL"))
+    with pytest.raises(ValueError, match="got 'OFUL'"):
+        choose(["linear"], [], [], [f"{mine}:OFUL"])
+
+
+def test_the_command_refuses_a_wrong_place(capsys):
+    with pytest.raises(SystemExit):
+        arena(["--learner", "none.py:Learner"])
+    assert "existing file" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_the_command_puts_a_learner_into_every_figure(mine, tmp_path, monkeypatch, capsys):
+    for name in ("RESULTS", "FIGURES"):
+        monkeypatch.setenv(f"PAPERLIB_{name}", str(tmp_path / name.lower()))
+    monkeypatch.chdir(mine.parent)
+    sizes = ["--horizon", "20", "--trials", "2", "--tuning-trials", "2"]
+    assert arena(["--learner", f"{mine.name}:First", "--problem", f"{mine.name}:Ads", *sizes]) == 0
+    assert "arena_1_arms is done" in capsys.readouterr().out
+    folder = tmp_path / "figures" / "custom" / "arena"
+    for name in ("arms_regret", "arms_means", "arms_profiles", "arms_cost"):
+        assert '"First"' in (folder / f"{name}.json").read_text()
+        assert (folder / f"{name}.png").exists()
+    assert not (tmp_path / "figures" / "arena").exists()
+    # A cell that fails is reported with the reason.
+    mine.write_text(OWN.replace("return torch.zeros", "raise ValueError('no arm'); torch.zeros"))
+    with pytest.raises(SystemExit, match="arena_1_arms failed, cell .*no arm"):
+        arena(["--learner", f"{mine.name}:First", *sizes])
