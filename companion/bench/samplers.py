@@ -127,6 +127,12 @@ def regret_panel(ax: Axes, regrets: dict[str, np.ndarray], title: str) -> dict[s
     return numbers
 
 
+def lowest(curves: dict[str, dict]) -> list[str]:
+    """Return the samplers with the lowest median after the last trial; several if they are equal."""
+    least = min(curve["median"][-1] for curve in curves.values())
+    return [name for name, curve in curves.items() if curve["median"][-1] == least]
+
+
 def draw(regrets: dict[str, dict[str, np.ndarray]], seconds: list[dict], where: str) -> None:
     """Save the figure with the numbers of all tables."""
     fig, axes = panels(3, 2, height=2.4)
@@ -136,7 +142,7 @@ def draw(regrets: dict[str, dict[str, np.ndarray]], seconds: list[dict], where: 
     }
     legend(fig, columns=4)
     best = "; ".join(
-        f"{PROBLEMS[problem].title}: {min(found, key=lambda name: found[name]['median'][-1])}"
+        f"{PROBLEMS[problem].title}: {' and '.join(lowest(found))}"
         for problem, found in curves.items()
     )
     uniform = regrets["mixed"]["RandomSampler"]

@@ -7,6 +7,7 @@ import optuna
 import pytest
 
 from companion.bench import samplers, tuning
+from companion.output import project_dir
 
 FUNCTIONS = ("branin", "hartmann", "ackley", "mixed")
 # The minimizers that the literature prints; the one of the mixed problem follows from its formula.
@@ -88,3 +89,42 @@ def test_the_figure_has_all_tables(tmp_path, monkeypatch):
     assert mean["median"] == pytest.approx(np.median(first))
     assert last["median"] == pytest.approx(np.median(regrets["branin"]["RandomSampler"].min(1)))
     assert saved["numbers"]["failed"]["RandomSampler"] == pytest.approx(1 / (3 * samplers.TRIALS))
+
+
+def committed(table):
+    """Return the committed medians of a table by the first word of a problem's title, sampler and number of trials."""
+    numbers = json.loads((project_dir() / "figures/bench/samplers.json").read_text())
+    rows = numbers["numbers"][table]
+    return {
+        (row["title"].split()[0].strip(","), row["sampler"], row["trials"]): row["median"]
+        for row in rows
+    }
+
+
+def best(table, problem, trials):
+    """Return the samplers with the lowest committed median."""
+    found = {key[1]: x for key, x in committed(table).items() if key[::2] == (problem, trials)}
+    return {name for name, x in found.items() if x == min(found.values())}
+
+
+def test_the_guide_recommends_what_the_benchmark_found():
+    """Each line corresponds to a sentence of docs/guides/optuna.md."""
+    for trials in (60, 120):
+        for problem in ("Branin", "Hartmann", "SVM", "boosting"):
+            assert "GPSampler" in best("simple", problem, trials), problem
+        for problem in ("Ackley", "10"):
+            assert best("simple", problem, trials) == {"TuRBOSampler"}, problem
+    failed = json.loads((project_dir() / "figures/bench/samplers.json").read_text())
+    assert failed["numbers"]["failed"]["GPSampler"] > 0.5
+    for problem in ("Branin", "Hartmann", "boosting"):
+        assert best("mean", problem, 120) == {"GOUCBSampler"}, problem
+    assert best("mean", "SVM", 120) == {"CmaEsSampler"}
+    medians = committed("simple")
+    for problem, sampler, trials in medians:
+        if sampler in ("GPSampler", "TuRBOSampler", "BKBSampler", "TPESampler") and trials == 120:
+            assert medians[problem, sampler, trials] < medians[problem, "GOUCBSampler", trials]
+    for problem in ("SVM", "boosting"):
+        assert best("mean", problem, 120) != {"BKBSampler"}
+        assert best("simple", problem, 120) != {"BKBSampler"}
+    seconds = {row["sampler"]: row["running"] for row in failed["numbers"]["seconds"]}
+    assert max(seconds[name] for name in ("TPESampler", "CmaEsSampler", "BKBSampler")) < 0.05
