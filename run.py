@@ -5,6 +5,7 @@
                    [--cluster PROFILE] [--commit-notebooks]
     python3 run.py test [--slow | --changed] [pytest arguments]
     python3 run.py arena [--learner FILE:NAME] [--problem FILE:NAME] [--horizon N] [--trials N]
+                   [--tuning-trials N] [--seed N]
     python3 run.py lab [JupyterLab arguments]
     python3 run.py docs [--profile quick|paper|custom]
     python3 run.py data [NAME ...]
@@ -144,11 +145,23 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="run only tests that import a Python file you changed since the last commit; no notebooks",
     )
-    commands.add_parser(
-        "arena",
-        help="compare the learners of all papers, and your own, on the same problems",
-        add_help=False,
+    arena = commands.add_parser(
+        "arena", help="compare the learners of all papers, and your own, on the same problems"
     )
+    for name in ("learner", "problem"):
+        arena.add_argument(
+            f"--{name}",
+            metavar="FILE:NAME",
+            action="append",
+            help=f"a {name} of yours, for example my_file.py:MyName; may be repeated",
+        )
+    for name, words in (
+        ("horizon", "number of rounds"),
+        ("trials", "number of trials"),
+        ("tuning-trials", "number of trials that choose the scales"),
+        ("seed", "random seed"),
+    ):
+        arena.add_argument(f"--{name}", metavar="N", type=int, help=words)
     commands.add_parser(
         "lab", help="open JupyterLab at the tour; further arguments are passed to JupyterLab"
     )
@@ -186,11 +199,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
-    """Return the options of a call; ``rest`` contains the arguments that `test`, `arena` and `lab` pass on."""
+    """Return the options of a call; ``rest`` contains the arguments that `test` and `lab` pass on."""
     top = parser()
     options, rest = top.parse_known_args(argv)
     own = top.commands[options.command]
-    if rest and options.command not in ("test", "arena", "lab"):
+    if rest and options.command not in ("test", "lab"):
         own.error(f"unrecognized arguments: {' '.join(rest)}")
     if getattr(options, "jobs", None) is not None and options.jobs < 1:
         own.error(f"--jobs must be at least 1, got {options.jobs}")
@@ -867,7 +880,9 @@ def main(argv: list[str]) -> int:
         if options.command == "test":
             return test(python, options)
         if options.command == "arena":
-            return call([python, "-m", "companion.arena", *options.rest], group=True)
+            return call(
+                [python, "-m", "companion.arena", *argv[argv.index("arena") + 1 :]], group=True
+            )
         if options.command == "docs":
             pages = [python, "-m", "companion.pages.site", "build", options.profile]
             return call(pages, group=True, cwd=ROOT)

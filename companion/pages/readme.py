@@ -11,7 +11,7 @@ from collections import Counter
 from importlib import import_module
 
 from ..output import project_dir, write_text
-from ..papers import heading, paper_module, papers
+from ..papers import heading, paper_module, papers, topics
 from . import ledger
 from .markdown import anchor, render
 from .papers import by_id, notebooks, outcome
@@ -26,7 +26,9 @@ def tally(claims: dict) -> dict:
         sum((Counter(n[whose]) for n in counts), Counter()) for whose in ("paper", "ours")
     )
     reported = stated.pop("reported", 0) + added.pop("reported", 0)
-    return {"papers": papers(), "stated": stated, "added": added, "reported": reported}
+    others = {*topics()} - {*papers()}
+    names = [name for name in claims["papers"] if name not in others]
+    return {"papers": names, "stated": stated, "added": added, "reported": reported}
 
 
 def papers_block(claims: dict) -> str:

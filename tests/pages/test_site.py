@@ -350,7 +350,7 @@ def test_committed_notebooks_have_no_error_and_only_described_pictures():
         assert bool(shown) == explains
         assert all(x["metadata"]["image/png"]["alt"] for x in shown)
         assert '"output_type": "error"' not in text
-        assert len(text) < (1_000_000 if explains else 400_000)
+        assert len(text) < (1_000_000 if explains else 450_000)
 
 
 # ---- guides -------------------------------------------------------------------------------------------------

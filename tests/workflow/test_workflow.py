@@ -20,7 +20,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from companion import imports, output
-from companion.papers import papers
+from companion.papers import topics
 from companion.workflow import canonical, declared
 from companion.workflow import plan as workflow
 
@@ -246,11 +246,11 @@ def used():
 @pytest.mark.parametrize(
     "name, papers",
     {
-        "companion/bkb/styles.py": ("bkb", "00", "99"),
-        "companion/linear/styles.py": ("linear", "99"),
-        "companion/styles.py": ("00", "99", *papers()),
+        "companion/bkb/styles.py": ("bkb", "arena", "00", "99"),
+        "companion/linear/styles.py": ("linear", "arena", "99"),
+        "companion/styles.py": ("00", "99", *topics()),
         "companion/glbomd/cases.py": (),
-        "companion/glbomd/claims.py": ("glbomd", "00", "99"),
+        "companion/glbomd/claims.py": ("glbomd", "arena", "00", "99"),
         "paperlib/nsbco/optimizer.py": ("00",),
     }.items(),
 )

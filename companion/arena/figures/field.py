@@ -180,7 +180,7 @@ def draw_cost(outcome: Outcome, seconds: Mapping[str, Seconds]) -> Drawing:
         found = outcome.means("tuned", group)
         with style_context():
             for name, how in line_styles(found, ARENA).items():
-                micro = seconds[group].typical((name, group), scale=1e6)
+                micro = seconds[group].typical((name, group), "mean", scale=1e6)
                 low, middle, high = np.quantile(micro, (0.25, 0.5, 0.75))
                 mean: stats.Interval = found[name]
                 numbers[group][name] = {"microseconds": [low, middle, high], "regret": mean}
@@ -209,7 +209,7 @@ def draw_cost(outcome: Outcome, seconds: Mapping[str, Seconds]) -> Drawing:
     }
     return Drawing(
         fig,
-        caption=f"Interquartile mean of the normalized regret with tuned scales (vertical, with 95 % intervals) against the median run time per round of one trial (horizontal, with quartiles over repetitions), on one core. Lower left is better. {SCORE}",
+        caption=f"Interquartile mean of the normalized regret with tuned scales (vertical, with 95 % intervals) against the mean run time per round of one trial (horizontal: median and quartiles over repetitions), on one core. Lower left is better. {SCORE}",
         alt="One point per learner. Cheapest: "
         + "; ".join(f"{group}: {name}" for group, name in cheapest.items())
         + ".",
