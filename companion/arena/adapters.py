@@ -52,9 +52,7 @@ class Adapter(Rescaled, ABC):
     def caution(
         self, region: Region, horizon: int | None = None, observed: Observed | None = None
     ) -> str | None:
-        """Return the warning of the base for the translated values, or None."""
-        if observed is not None:
-            observed = observed._replace(feedback=self.rescale(observed.feedback))
+        """Return the warning of the base for the translated context, or None."""
         return super().caution(self.translate(region), horizon, observed)
 
     def select(

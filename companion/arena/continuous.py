@@ -1,6 +1,6 @@
 """The continuous field: its problems on convex sets, its learners, and the constants of both tracks.
 
-Constants of the track "theory": those of the theorems, with failure probability 0.01. Departures are listed at the learners.
+Constants of the track "theory": the constants of the theorems, with failure probability 0.01. Departures are listed at the learners.
 Constants of the track "tuned": working constants of each learner, with one scale. The learners' builders define the scale.
 """
 

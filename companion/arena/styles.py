@@ -18,7 +18,7 @@ ARENA = {  # styles that differ from those in the paper's own figures, so that t
     "GLR": Style("green", "*"),
     "KW": Style("blue", "P", label="Kiefer-Wolfowitz"),
     "SPSA": Style("blue", "v", "--"),
-    "D-LS": Style("purple", "h", "-.", "discounted least squares"),
+    "D-LS": Style("purple", "h", "-.", "discounted LS"),
     "GO-UCB": Style("orange", "D"),
     "TuRBO": Style("orange", "s", "--"),
     "explore, commit": Style("black", "d", ":"),

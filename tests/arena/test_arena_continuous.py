@@ -289,7 +289,7 @@ def test_the_declared_information_is_true(name):
     for k in range(40):
         x, y = (uniform_point(cset, draws(trials, k), purpose) for purpose in "xy")
         middle = (x + y) / 2
-        if k % 2:  # two near points, for the local slope and curvature
+        if k % 2:  # near points show the local slope and curvature
             y = x + 0.05 * (y - x)
             middle = (x + y) / 2
         at = lambda z: -regret_at(entry.problem, instance, z, 10)
@@ -373,7 +373,7 @@ DRIFT = QuadraticDrift(Turned(Abrupt(2)), amplitude=0.2)
 
 
 def same(adapted, base, problem, center, unit, of="reward", **how):
-    """Compare the actions of an adapted learner in other units with those of the base on the paper's problem."""
+    """Compare the actions of an adapted learner in other units with the actions of the base on the paper's problem."""
     there = actions(adapted, InOtherUnits(problem, center, unit, of), **how)
     here = actions(base, problem, **how)
     assert (here[20:] - here[0]).abs().amax() > 0.1  # the base moves
