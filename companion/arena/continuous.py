@@ -44,7 +44,7 @@ EXPLORE = 50  # rounds in which a goucb learner chooses; one of its rounds costs
 
 
 @dataclass(frozen=True)
-class Known:
+class Declared:
     """Information about a problem; every learner receives the same. Lengths are in normalized coordinates.
 
     Attributes:
@@ -86,7 +86,7 @@ class ContinuousProblem(NamedTuple):
 
     Attributes:
         problem, family, group: see ``ArenaProblem``.
-        low, high, noise, lipschitz, smoothness, concavity, margin: see ``Known``.
+        low, high, noise, lipschitz, smoothness, concavity, margin: see ``Declared``.
         fixed: the set never changes.
     """
 
@@ -102,12 +102,12 @@ class ContinuousProblem(NamedTuple):
     margin: float
     fixed: bool = True
 
-    def known(self, horizon: int) -> Known:
+    def known(self, horizon: int) -> Declared:
         """Return the information that every learner receives."""
         draw = Streams(0, range(1)).at(-1)
         instance = self.problem.init(1, horizon, draw, dtype=torch.float64)
         cset = self.problem.context(instance, 0).cset
-        return Known(*self[3:10], cset.dim, float(cset.D), horizon)
+        return Declared(*self[3:10], cset.dim, float(cset.D), horizon)
 
 
 def _ball(family: str, group: str, path: Path) -> ContinuousProblem:
@@ -174,7 +174,7 @@ PROBLEMS = {
 }
 
 
-def _loss(kind: type, known: Known, scale: float | None, **theory) -> Learner:
+def _loss(kind: type, known: Declared, scale: float | None, **theory) -> Learner:
     """Return a learner of pfbco; in the track "tuned" with a baseline, and M of the learning rate times the scale."""
     how = theory if scale is None else theory | {"baseline": True, "scale": scale}
     return LossAdapter(
@@ -182,20 +182,20 @@ def _loss(kind: type, known: Known, scale: float | None, **theory) -> Learner:
     )
 
 
-def _concave(base: Learner, known: Known) -> Learner:
+def _concave(base: Learner, known: Declared) -> Learner:
     """Return a learner of nsbco on the declared curvatures."""
     numbers = known.smoothness, known.concavity, known.margin
     return ConcaveAdapter(base, known.center, known.reach, 1.0, *numbers)
 
 
-def _glr(known: Known, scale: float | None) -> Learner:
+def _glr(known: Declared, scale: float | None) -> Learner:
     """Return GLR around gradient ascent; the scale is the width h of the differences, which is 1 in the paper."""
     base = GradientAscent(h=1.0 if scale is None else scale)
     variance = (known.noise / known.reach) ** 2 / 2  # of the mean of two rewards
     return _concave(GLR(base, variance, DELTA), known)
 
 
-def _master(known: Known, scale: float | None) -> Learner:
+def _master(known: Declared, scale: float | None) -> Learner:
     """Return MASTER around gradient ascent; the scale multiplies the calibrated bonus 2 and the thresholds of both tests."""
     if scale is not None:
         base = GradientAscent(bonus=2 * scale, warm_start=True)
@@ -206,27 +206,27 @@ def _master(known: Known, scale: float | None) -> Learner:
     return _concave(printed(GradientAscent(h=1.0, bonus=2 * kappa, clip=False)), known)
 
 
-def _kiefer(known: Known, scale: float | None) -> Learner:
+def _kiefer(known: Declared, scale: float | None) -> Learner:
     """Return Kiefer-Wolfowitz: the diminishing steps of the theorem, or the constant step scale / L."""
     ratio = known.smoothness / known.concavity
     gain = None if scale is None else ratio / scale
     return _concave(KieferWolfowitz(gain, WIDTH), known)
 
 
-def _spsa(known: Known, scale: float | None) -> Learner:
+def _spsa(known: Declared, scale: float | None) -> Learner:
     """Return SPSA with the constant step 1 / (d L), or scale / (d L)."""
     ratio = known.dim * known.smoothness / known.concavity
     return _concave(SPSA(None if scale is None else ratio / scale, WIDTH), known)
 
 
-def _least_squares(known: Known, scale: float | None) -> Learner:
+def _least_squares(known: Declared, scale: float | None) -> Learner:
     """Return discounted least squares with a window of T^{2/3} rounds, the rate for a variation of 1, or of scale T rounds."""
     T = known.horizon
     window = T ** (2 / 3) if scale is None else scale * T
     return _concave(DiscountedLeastSquares(math.ceil(window)), known)
 
 
-def _goucb(known: Known, scale: float | None) -> Learner:
+def _goucb(known: Declared, scale: float | None) -> Learner:
     """Return GO-UCB with a network; the scale is sqrt(beta / lambda).
 
     Theory: Algorithm 1 with the paper's beta and lambda, an oracle that fits, and the ball's maximum in closed form. Departure in both
@@ -240,12 +240,12 @@ def _goucb(known: Known, scale: float | None) -> Learner:
     return BoxAdapter(Committed(base, EXPLORE), known.center, known.reach)
 
 
-def _turbo(known: Known, scale: float | None) -> Learner:
+def _turbo(known: Declared, scale: float | None) -> Learner:
     """Return TuRBO with 200 candidates in any dimension. Departure: as for GO-UCB."""
     return BoxAdapter(Committed(TuRBO(10, candidates=200), EXPLORE), known.center, known.reach)
 
 
-def _commit(known: Known, scale: float | None) -> Learner:
+def _commit(known: Declared, scale: float | None) -> Learner:
     """Return uniform exploration in T^{2/3} rounds, or in scale T / 2 rounds, before the best point is repeated."""
     T = known.horizon
     rounds = T ** (2 / 3) if scale is None else scale * T / 2
