@@ -202,7 +202,7 @@ class Turned(Path):
     def theta(self, part, t, horizon, dim, reach):
         """Return the turned centers, R x n x d."""
         turn, part = part[:, : dim * dim].reshape(-1, dim, dim), part[:, dim * dim :]
-        return self.path.theta(part, t, horizon, dim, reach) @ turn.mT
+        return self.path.theta(part, t, horizon, dim, reach) @ turn
 
 
 SETS = {

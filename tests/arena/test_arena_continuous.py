@@ -333,14 +333,12 @@ def test_the_information_of_the_disk_worked_by_hand():
 def test_the_standard_deviation_of_the_noise_is_the_declared_one():
     for entry in FIELD.values():
         streams, trials = Streams(0, range(2)), 2
-        instance = entry.problem.init(trials, 2000, streams.at(-1), **TKWARGS)
+        instance = entry.problem.init(trials, 500, streams.at(-1), **TKWARGS)
         x = torch.zeros(trials, entry.problem.context(instance, 0).cset.dim, **TKWARGS)
-        pairs = [
-            entry.problem.respond(instance, t, x, "reward", streams.at(t)) for t in range(2000)
-        ]
+        pairs = [entry.problem.respond(instance, t, x, "reward", streams.at(t)) for t in range(500)]
         rewards, regrets = (torch.stack(part) for part in zip(*pairs))
         found = (rewards + regrets).std(0)
-        torch.testing.assert_close(found, torch.full_like(found, entry.noise), rtol=0.06, atol=0)
+        torch.testing.assert_close(found, torch.full_like(found, entry.noise), rtol=0.1, atol=0)
 
 
 # ---- adapters -------------------------------------------------------------------------------------------------
