@@ -156,7 +156,7 @@ def _rough(problem: Problem, family: str, *facts: float, part: float = 1.0) -> C
     return ContinuousProblem(Placed(problem, part), family, ROUGH, *numbers)
 
 
-# Each problem is built when it is needed.
+# Each problem is built when it is needed, as in the field of finite arms.
 PROBLEMS = {
     "quadratic, ball": partial(_ball, "quadratic", STATIC, STATIONARY),
     "quadratic, box": _box,
