@@ -135,7 +135,7 @@ def _simplex() -> ContinuousProblem:
     cset = problem.region().cset
     slope, D = 1 / float(cset.R), float(cset.D)
     facts = -1.0, 1.0, problem.noise, slope, 2 * slope / D, slope / D
-    return ContinuousProblem(problem, "linear", STATIC, *facts, 0.3)
+    return ContinuousProblem(problem, "linear", STATIC, *facts, 0.1)
 
 
 def _matrices() -> ContinuousProblem:
