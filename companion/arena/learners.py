@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from paperlib.core import fields
+from paperlib.core.contracts import Observed
 from paperlib.core.describe import frozen_dataclass
 from paperlib.core.linalg import argmax_first, arm_dot
 from paperlib.core.streams import Draw
@@ -55,6 +56,14 @@ class Rescaled(Wrapper):
     def validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
         """Validate context, action and rescaled reward as the base does."""
         super().validate(context, action, None if feedback is None else self.rescale(feedback))
+
+    def caution(
+        self, context: Any, horizon: int | None = None, observed: Observed | None = None
+    ) -> str | None:
+        """Return the warning of the base for the rescaled reward, or None."""
+        if observed is not None:
+            observed = observed._replace(feedback=self.rescale(observed.feedback))
+        return super().caution(context, horizon, observed)
 
     def rescale(self, reward: Tensor) -> Tensor:
         """Return the reward in the unit of the base."""

@@ -13,4 +13,13 @@ ARENA = {  # styles that differ from those in the paper's own figures, so that t
     "Beta Thompson": Style("green", "*", ":"),
     "UCB1": Style("purple", "P"),
     "MASTER": Style("sky", "X"),
+    "PF": Style("vermilion", "o"),
+    "FKM": Style("vermilion", "^", "--"),
+    "GLR": Style("green", "*"),
+    "KW": Style("blue", "P", label="Kiefer-Wolfowitz"),
+    "SPSA": Style("blue", "v", "--"),
+    "D-LS": Style("purple", "h", "-.", "discounted LS"),
+    "GO-UCB": Style("orange", "D"),
+    "TuRBO": Style("orange", "s", "--"),
+    "explore, commit": Style("black", "d", ":"),
 }
