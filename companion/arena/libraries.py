@@ -7,7 +7,6 @@ Letters: R trials, K arms, d dimensions.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -174,6 +173,8 @@ class _MABWiserTrial(Trial):
 
     def choose(self, uniform: float) -> int:
         indices = self.bandit.predict_expectations(self.arms)
+        if isinstance(indices, dict):  # there is one arm
+            return 0
         return int(np.argmax([index[SHARED] for index in indices]))
 
     def learn(self, arm: int, reward: float) -> None:
@@ -209,7 +210,7 @@ class BayesianBandits(Peer):
     scale: float = fields.positive(1.0)
 
     def start(self, seed: int) -> Trial:
-        """Return a trial whose agent is built when the number of arms is known."""
+        """Return a trial without an agent, which needs the number of arms."""
         from bayesianbandits import (
             BayesianGLM,
             NormalRegressor,
@@ -224,28 +225,24 @@ class BayesianBandits(Peer):
             model = BayesianGLM(link=names[type(self.link)])
         level = float(ndtr(self.scale * ndtri(0.68)))
         policy = ThompsonSampling() if self.policy == "Thompson" else UpperConfidenceBound(level)
-        return _BayesianTrial(partial(self._agent, policy, model, seed))
-
-    @staticmethod
-    def _agent(policy: Any, model: Any, seed: int, arms: int, features: Any) -> Any:
-        from bayesianbandits import Arm, FunctionArmFeaturizer, LipschitzContextualAgent
-
-        tokens = [Arm(k) for k in range(arms)]
-        return LipschitzContextualAgent(
-            tokens, policy, FunctionArmFeaturizer(features), model, random_seed=seed
-        )
+        return _BayesianTrial(policy, model, seed)
 
 
 class _BayesianTrial(Trial):
     CONTEXT = np.zeros((1, 1))  # a round has no features besides those of the arms
 
-    def __init__(self, build: Any):
-        self.build, self.agent = build, None
+    def __init__(self, policy: Any, model: Any, seed: int):
+        self.agent, self.settings = None, (policy, model, seed)
 
     def show(self, arms: np.ndarray) -> None:
+        from bayesianbandits import Arm, FunctionArmFeaturizer, LipschitzContextualAgent
+
         self.arms = arms
         if self.agent is None:
-            self.agent = self.build(len(arms), lambda _, tokens: self.arms[tokens].T[None])
+            policy, model, seed = self.settings
+            features = FunctionArmFeaturizer(lambda _, indices: self.arms[indices].T[None])
+            indices = [Arm(k) for k in range(len(arms))]
+            self.agent = LipschitzContextualAgent(indices, policy, features, model, None, seed)
 
     def choose(self, uniform: float) -> int:
         return self.agent.pull(self.CONTEXT)[0]
@@ -264,14 +261,19 @@ class VowpalWabbit(Peer):
     The loss is 1/2 minus the reward. Therefore rewards must be between -1/2 and 1/2, because the library expects losses between 0 and 1.
 
     Attributes:
-        explore: "epsilon", "squarecb", "regcbopt" or "softmax".
-        scale: factor of the exploration: of ``--epsilon`` (0.05), of ``--mellowness`` (0.1), and divisor of ``--gamma_scale`` (10) and of
-            ``--lambda`` (1). With 1, these options have the library's default values.
+        explore: "epsilon", "squarecb" or "regcbopt".
+        scale: factor of ``--epsilon`` (0.05) and of ``--mellowness`` (0.1), or divisor of ``--gamma_scale`` (10). With 1, these options have
+            the library's default values.
+
+    Examples:
+        >>> from companion.arena.libraries import VowpalWabbit
+        >>> VowpalWabbit("squarecb", scale=0.1).options()
+        '--squarecb --gamma_scale 100'
     """
 
     needs = "vowpalwabbit"
     tags = Tags(own_actions=False)  # an update needs the probability of the chosen arm
-    explore: str = fields.one_of(("epsilon", "squarecb", "regcbopt", "softmax"))
+    explore: str = fields.one_of(("epsilon", "squarecb", "regcbopt"))
     scale: float = fields.positive(1.0)
 
     def options(self) -> str:
@@ -280,16 +282,14 @@ class VowpalWabbit(Peer):
             "epsilon": f"--epsilon {0.05 * self.scale:g}",
             "squarecb": f"--squarecb --gamma_scale {10 / self.scale:g}",
             "regcbopt": f"--regcbopt --mellowness {0.1 * self.scale:g}",
-            "softmax": f"--softmax --lambda {1 / self.scale:g}",
         }[self.explore]
 
     def start(self, seed: int) -> Trial:
         """Return a workspace without data."""
         from vowpalwabbit import Workspace
 
-        return _VowpalTrial(
-            Workspace(f"--cb_explore_adf {self.options()} --random_seed {seed} --quiet")
-        )
+        options = f"--cb_explore_adf {self.options()} --random_seed {seed} --quiet"
+        return _VowpalTrial(Workspace(options))
 
 
 class _VowpalTrial(Trial):
