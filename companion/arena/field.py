@@ -1,5 +1,6 @@
 """A field of the arena: its problems and learners, the runs of all pairs in both tracks, and their normalized regrets."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
@@ -104,7 +105,8 @@ def compete(
             for learner, entry in learners.items()
             if entry.plays(problem)
         }
-        how = {"chunk": trials, "record": 50} | how
+        # No run is saved halfway, because the objects of other libraries cannot be saved.
+        how = {"chunk": trials, "record": 50, "every": math.inf} | how
         found[name] = run(problem.problem, built, horizon, trials, seed, **how)
     return found
 

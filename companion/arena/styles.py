@@ -22,4 +22,11 @@ ARENA = {  # styles that differ from those in the paper's own figures, so that t
     "GO-UCB": Style("orange", "D"),
     "TuRBO": Style("orange", "s", "--"),
     "explore, commit": Style("black", "d", ":"),
+    "MABWiser LinUCB": Style("black", "o"),
+    "MABWiser LinTS": Style("black", "v", "--"),
+    "bayesianbandits UCB": Style("black", "s", "-."),
+    "bayesianbandits Thompson": Style("black", "h", ":"),
+    "Vowpal Wabbit epsilon": Style("sky", "P", ":"),
+    "Vowpal Wabbit SquareCB": Style("sky", "D", "--"),
+    "Vowpal Wabbit RegCB": Style("sky", "^", "-."),
 }

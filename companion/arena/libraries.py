@@ -1,0 +1,314 @@
+"""Adapters for bandit algorithms of other libraries: MABWiser, bayesianbandits and Vowpal Wabbit.
+
+Each library is used through its public interface, with one object per trial on the host. Its random numbers come from one seed per trial.
+Source: the manuals of mabwiser 2.7, bayesianbandits 1.5 and vowpalwabbit 9.11.
+Letters: R trials, K arms, d dimensions.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from scipy.special import ndtr, ndtri
+from torch import Tensor
+
+from paperlib.core import fields
+from paperlib.core.contracts import Tags
+from paperlib.core.describe import frozen_dataclass
+from paperlib.core.extras import check_installed
+from paperlib.core.streams import Draw
+from paperlib.core.validation import LARGEST, check_arms, check_finite
+from paperlib.glbomd.model.links import Bernoulli, Gaussian, Link, Poisson
+
+EXTRA = "peers"  # the extra that installs the packages
+
+
+class Trial(ABC):
+    """Library object of one trial."""
+
+    @abstractmethod
+    def show(self, arms: np.ndarray) -> None:
+        """Receive the arms of the next rounds, K x d."""
+
+    @abstractmethod
+    def choose(self, uniform: float) -> int:
+        """Return the index of the next arm. ``uniform``: a random number of the trial, for a library that does not draw the arm."""
+
+    @abstractmethod
+    def learn(self, arm: int, reward: float) -> None:
+        """Receive the reward of an arm."""
+
+
+class Trials:
+    """Library objects of all trials, which ``select`` and ``update`` modify.
+
+    Attributes:
+        each: the objects, R.
+        arms: the arms that they received last.
+        rounds: number of rewards that they received.
+    """
+
+    def __init__(self, each: Sequence[Trial]):
+        self.each, self.arms, self.rounds = each, None, 0
+
+
+class PeerState(NamedTuple):
+    """Library objects, and the number of observed rounds."""
+
+    trials: Trials
+    rounds: int
+
+
+@frozen_dataclass
+class Peer(ABC):
+    """Base class of learners of other libraries. A subclass defines ``needs`` and ``start``.
+
+    Departure from the protocol of a learner: the state contains objects of the library, which change in place. Therefore a state can be
+    continued only once, and it cannot be saved. Run peers with ``every=math.inf``, as ``field.compete`` does.
+    """
+
+    wants = "reward"
+    needs = ""  # the module to import
+
+    @abstractmethod
+    def start(self, seed: int) -> Trial:
+        """Return the library object of a trial."""
+
+    def init(
+        self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
+    ) -> PeerState:
+        """Return new library objects, seeded with the stream "library".
+
+        Raises:
+            ImportError: the library is not installed.
+        """
+        check_installed(self.needs, EXTRA, type(self).__name__)
+        seeds = (draw.uniform("library") * 2**31).long().tolist()
+        return PeerState(Trials([self.start(seed) for seed in seeds]), 0)
+
+    def select(self, state: PeerState, arms: Tensor, draw: Draw) -> tuple[Tensor, PeerState]:
+        """Return the choices of the library, R indices."""
+        held = self._current(state)
+        if arms is not held.arms:
+            rows = arms.expand(len(held.each), -1, -1).cpu().numpy()
+            for trial, row in zip(held.each, rows):
+                trial.show(row)
+            held.arms = arms
+        uniforms = draw.uniform("explore").tolist()
+        chosen = [trial.choose(u) for trial, u in zip(held.each, uniforms)]
+        return torch.tensor(chosen, device=arms.device), state
+
+    def update(
+        self, state: PeerState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
+    ) -> PeerState:
+        """Report the rewards to the library."""
+        held = self._current(state)
+        for trial, *seen in zip(held.each, arm.tolist(), reward.tolist()):
+            trial.learn(*seen)
+        held.rounds += 1
+        return PeerState(held, held.rounds)
+
+    def _current(self, state: PeerState) -> Trials:
+        if state.trials.rounds != state.rounds:
+            raise ValueError(
+                f"state must be the latest state of {type(self).__name__}, because its library objects change in place, "
+                f"got the state of round {state.rounds} after round {state.trials.rounds}"
+            )
+        return state.trials
+
+    def validate(self, arms: Tensor, arm: Tensor | None, reward: Tensor | None) -> None:
+        """Raise ValueError if arms or rewards are not finite, or the arm does not exist."""
+        check_arms(arms, arm)
+        if reward is not None:
+            check_finite("reward", reward, LARGEST)
+
+
+# MABWiser ---------------------------------------------------------------------------------------------------
+
+
+@frozen_dataclass
+class MABWiser(Peer):
+    """LinUCB or linear Thompson sampling of MABWiser, with one ridge regression that all arms share.
+
+    MABWiser fits one regression per arm, and a context belongs to a user. An arm with features is therefore a context of a single arm: the
+    expectations for the contexts x_1, ..., x_K are the indices of the K arms. With one regression per arm, the rewards of an arm would be
+    useless for the other arms. Departure: the library draws a parameter for each context. Therefore Thompson sampling draws a parameter for
+    each arm, and not one parameter for all arms.
+
+    Attributes:
+        policy: "LinUCB" or "LinTS".
+        alpha: factor of the confidence width or of the standard deviation.
+
+    Examples:
+        >>> from companion.arena.libraries import MABWiser
+        >>> MABWiser("LinUCB").alpha  # the default of the library
+        1.0
+    """
+
+    needs = "mabwiser"
+    policy: str = fields.one_of(("LinUCB", "LinTS"))
+    alpha: float = fields.positive(1.0)
+
+    def start(self, seed: int) -> Trial:
+        """Return a bandit with a single arm."""
+        from mabwiser.mab import MAB, LearningPolicy
+
+        policy = getattr(LearningPolicy, self.policy)(alpha=self.alpha)
+        return _MABWiserTrial(MAB([SHARED], policy, seed=seed))
+
+
+SHARED = "shared"  # the single arm, whose contexts are the arms of the problem
+
+
+class _MABWiserTrial(Trial):
+    def __init__(self, bandit: Any):
+        self.bandit, self.arms = bandit, None
+
+    def show(self, arms: np.ndarray) -> None:
+        if self.arms is None:  # a fit without data sets the prior
+            self.bandit.fit(np.empty(0), np.empty(0), np.empty((0, arms.shape[1])))
+        self.arms = arms
+
+    def choose(self, uniform: float) -> int:
+        indices = self.bandit.predict_expectations(self.arms)
+        if isinstance(indices, dict):  # there is one arm
+            return 0
+        return int(np.argmax([index[SHARED] for index in indices]))
+
+    def learn(self, arm: int, reward: float) -> None:
+        self.bandit.partial_fit([SHARED], [reward], self.arms[arm : arm + 1])
+
+
+# bayesianbandits --------------------------------------------------------------------------------------------
+
+
+@frozen_dataclass
+class BayesianBandits(Peer):
+    """Agent of bayesianbandits with one model that all arms share, and the features of the arms.
+
+    The model is Bayesian linear regression with known noise, or a generalized linear model with the Laplace approximation. The prior is
+    standard normal, as in the library's examples.
+
+    Attributes:
+        link: family of the rewards.
+        policy: "Thompson" for Thompson sampling, or "UCB" for upper quantiles of 1000 posterior samples per arm.
+        scale: factor of the normal quantile that belongs to the level of UCB. With 1, the level is the library's default of 0.68. Thompson
+            sampling does not use it.
+
+    Examples:
+        >>> from companion.arena.libraries import BayesianBandits
+        >>> from paperlib.glbomd import Poisson
+        >>> BayesianBandits(Poisson()).policy
+        'Thompson'
+    """
+
+    needs = "bayesianbandits"
+    link: Link = Bernoulli()
+    policy: str = fields.one_of(("Thompson", "UCB"), "Thompson")
+    scale: float = fields.positive(1.0)
+
+    def start(self, seed: int) -> Trial:
+        """Return a trial without an agent, which needs the number of arms."""
+        from bayesianbandits import (
+            BayesianGLM,
+            NormalRegressor,
+            ThompsonSampling,
+            UpperConfidenceBound,
+        )
+
+        if isinstance(self.link, Gaussian):
+            model = NormalRegressor(alpha=1.0, beta=1 / self.link.dispersion)
+        else:
+            names = {Bernoulli: "logit", Poisson: "log"}
+            model = BayesianGLM(link=names[type(self.link)])
+        level = float(ndtr(self.scale * ndtri(0.68)))
+        policy = ThompsonSampling() if self.policy == "Thompson" else UpperConfidenceBound(level)
+        return _BayesianTrial(policy, model, seed)
+
+
+class _BayesianTrial(Trial):
+    CONTEXT = np.zeros((1, 1))  # a round has no features besides those of the arms
+
+    def __init__(self, policy: Any, model: Any, seed: int):
+        self.agent, self.settings = None, (policy, model, seed)
+
+    def show(self, arms: np.ndarray) -> None:
+        from bayesianbandits import Arm, FunctionArmFeaturizer, LipschitzContextualAgent
+
+        self.arms = arms
+        if self.agent is None:
+            policy, model, seed = self.settings
+            features = FunctionArmFeaturizer(lambda _, indices: self.arms[indices].T[None])
+            indices = [Arm(k) for k in range(len(arms))]
+            self.agent = LipschitzContextualAgent(indices, policy, features, model, None, seed)
+
+    def choose(self, uniform: float) -> int:
+        return self.agent.pull(self.CONTEXT)[0]
+
+    def learn(self, arm: int, reward: float) -> None:
+        self.agent.select_for_update(arm).update(self.CONTEXT, np.array([reward]))
+
+
+# Vowpal Wabbit ----------------------------------------------------------------------------------------------
+
+
+@frozen_dataclass
+class VowpalWabbit(Peer):
+    """Contextual bandit of Vowpal Wabbit with features of the actions, ``--cb_explore_adf``.
+
+    The loss is 1/2 minus the reward. Therefore rewards must be between -1/2 and 1/2, because the library expects losses between 0 and 1.
+
+    Attributes:
+        explore: "epsilon", "squarecb" or "regcbopt".
+        scale: factor of ``--epsilon`` (0.05) and of ``--mellowness`` (0.1), or divisor of ``--gamma_scale`` (10). With 1, these options have
+            the library's default values.
+
+    Examples:
+        >>> from companion.arena.libraries import VowpalWabbit
+        >>> VowpalWabbit("squarecb", scale=0.1).options()
+        '--squarecb --gamma_scale 100'
+    """
+
+    needs = "vowpalwabbit"
+    tags = Tags(own_actions=False)  # an update needs the probability of the chosen arm
+    explore: str = fields.one_of(("epsilon", "squarecb", "regcbopt"))
+    scale: float = fields.positive(1.0)
+
+    def options(self) -> str:
+        """Return the options of the exploration."""
+        return {
+            "epsilon": f"--epsilon {0.05 * self.scale:g}",
+            "squarecb": f"--squarecb --gamma_scale {10 / self.scale:g}",
+            "regcbopt": f"--regcbopt --mellowness {0.1 * self.scale:g}",
+        }[self.explore]
+
+    def start(self, seed: int) -> Trial:
+        """Return a workspace without data."""
+        from vowpalwabbit import Workspace
+
+        options = f"--cb_explore_adf {self.options()} --random_seed {seed} --quiet"
+        return _VowpalTrial(Workspace(options))
+
+
+class _VowpalTrial(Trial):
+    def __init__(self, workspace: Any):
+        self.workspace = workspace
+
+    def show(self, arms: np.ndarray) -> None:
+        lines = [[f"{j}:{x:.9g}" for j, x in enumerate(arm)] for arm in arms.tolist()]
+        self.lines = ["| " + " ".join(line) for line in lines]
+
+    def choose(self, uniform: float) -> int:
+        self.examples = self.workspace.parse(self.lines)
+        weights = np.array(self.workspace.predict(self.examples))
+        total = weights.cumsum()
+        self.probabilities = weights / total[-1]  # RegCB gives each optimistic arm the weight 1
+        return int(np.searchsorted(total, uniform * total[-1], side="right"))
+
+    def learn(self, arm: int, reward: float) -> None:
+        label = f"0:{0.5 - reward:.9g}:{self.probabilities[arm]:.9g}"
+        self.examples[arm].set_label_string(label)
+        self.workspace.learn(self.examples)
+        self.workspace.finish_example(self.examples)

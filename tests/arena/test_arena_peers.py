@@ -1,0 +1,278 @@
+"""Test the adapters for bandit algorithms of other libraries: seeds, independent trials, choices by hand, missing packages."""
+
+import math
+import sys
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+import torch
+
+from companion.arena import field
+from companion.arena.arms import LEARNERS, PROBLEMS
+from companion.arena.libraries import BayesianBandits, MABWiser, Peer, Trial, VowpalWabbit
+from companion.arena.peers import LIBRARIES, PEERS, installed_peers
+from paperlib.core.describe import frozen_dataclass
+from paperlib.core.streams import Streams
+from paperlib.glbomd.model.links import Bernoulli, Gaussian
+from paperlib.play import play
+
+TKWARGS = {"dtype": torch.float64, "device": "cpu"}
+DRAW = Streams(0, [0]).at(0)
+KNOWN = PROBLEMS["logistic"]().known(30)
+ARMS = np.array([[2.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+
+
+def skip_without(peer: str) -> None:
+    """Skip the test if the library of a peer is not installed."""
+    needs = (kind.needs for name, kind in LIBRARIES.items() if peer.startswith(name))
+    pytest.importorskip(next(needs))
+
+
+def regret(peer: str, problem: str, trials, seed: int = 0) -> np.ndarray:
+    """Return the cumulative regret of 15 rounds, R x 15."""
+    chosen = PROBLEMS[problem]()
+    learner = PEERS[peer].build(chosen.known(15), 0.1)
+    return play(learner, chosen.problem, 15, trials, seed, record="all")["regret"]
+
+
+@pytest.mark.parametrize("problem", ["logistic", "Poisson, fresh"])
+@pytest.mark.parametrize("peer", PEERS)
+def test_a_trial_depends_on_its_seed_alone(peer, problem):
+    skip_without(peer)
+    five = regret(peer, problem, 5)
+    np.testing.assert_array_equal(regret(peer, problem, [3])[0], five[3])
+    np.testing.assert_array_equal(regret(peer, problem, [0], seed=3)[0], five[3])
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_a_peer_learns(peer):
+    skip_without(peer)
+    problem = PROBLEMS["linear"]()
+    known = problem.known(100)
+    last = lambda entry: play(entry.build(known, 0.3), problem.problem, 100, 4).last().mean()
+    assert last(PEERS[peer]) < 0.8 * last(LEARNERS["uniform"])
+
+
+@pytest.mark.parametrize("peer", [name for name, entry in PEERS.items() if entry.scaled])
+def test_the_scale_of_a_peer_matters(peer):
+    skip_without(peer)
+    problem = PROBLEMS["linear"]()
+    build = lambda scale: PEERS[peer].build(problem.known(30), scale)
+    chosen = [play(build(scale), problem.problem, 30, 2).last() for scale in (None, 1.0, 0.01)]
+    np.testing.assert_array_equal(chosen[0], chosen[1])
+    assert not np.array_equal(chosen[0], chosen[2])
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_a_single_arm_is_pulled(peer):
+    skip_without(peer)
+    learner, arms = PEERS[peer].build(KNOWN, None), torch.ones(2, 1, 3, **TKWARGS)
+    state = learner.init(2, arms, None, Streams(0, range(2)).at(-1), **TKWARGS)
+    for t in range(3):
+        draw = Streams(0, range(2)).at(t)
+        arm, state = learner.select(state, arms, draw)
+        assert arm.tolist() == [0, 0]
+        state = learner.update(state, arms, arm, torch.ones(2, **TKWARGS), draw)
+
+
+def test_the_first_choices_of_linucb():
+    """The matrix A starts as the identity, and the index of arm x is x^T theta + sqrt(x^T A^{-1} x).
+
+    The indices of round 1 are 2, 1, sqrt(2). The reward -1 gives A = diag(5, 1) and theta = (-2/5, 0), and the indices of round 2 are
+    -0.8 + sqrt(4/5) = 0.09, 1, -0.4 + sqrt(6/5) = 0.70. The reward 0 gives A = diag(5, 2), and the indices of round 3 are 0.09,
+    sqrt(1/2) = 0.71, -0.4 + sqrt(7/10) = 0.44. The reward -2 gives A = diag(5, 3) and theta = (-2/5, -2/3), and the indices of round 4 are
+    0.09, -2/3 + sqrt(1/3) = -0.09, -16/15 + sqrt(8/15) = -0.34.
+    """
+    pytest.importorskip("mabwiser")
+    trial, chosen = MABWiser("LinUCB").start(0), []
+    trial.show(ARMS)
+    for reward in (-1.0, 0.0, -2.0, 0.0):
+        chosen.append(trial.choose(0.5))
+        trial.learn(chosen[-1], reward)
+    assert chosen == [0, 1, 1, 0]
+
+
+def test_lints_draws_around_the_ridge_estimate():
+    """After 400 rewards of 1 for each of the arms (2, 0) and (0, 1) the standard deviations are below 0.05."""
+    pytest.importorskip("mabwiser")
+    trial = MABWiser("LinTS").start(0)
+    trial.show(ARMS)
+    first = {trial.choose(0.5) for _ in range(50)}
+    for _ in range(400):
+        trial.learn(0, 1.0)
+        trial.learn(1, 1.0)
+    later = {trial.choose(0.5) for _ in range(50)}
+    assert first == {0, 1, 2} and later == {2}  # theta is near (1/2, 1), therefore arm 2 is best
+
+
+def test_the_model_of_bayesianbandits_is_the_posterior():
+    pytest.importorskip("bayesianbandits")
+    trial = BayesianBandits(Gaussian(0.25)).start(0)
+    trial.show(ARMS)
+    trial.choose(0.5)
+    played, rewards = [0, 1, 2, 2], np.array([0.3, -0.2, 1.0, 0.7])
+    for arm, reward in zip(played, rewards):
+        trial.learn(arm, reward)
+    x = ARMS[played]
+    precision = np.eye(2) + x.T @ x / 0.25
+    model = trial.agent.learner
+    np.testing.assert_allclose(np.triu(model.cov_inv_), np.triu(precision))  # stored by half
+    np.testing.assert_allclose(model.coef_, np.linalg.solve(precision, x.T @ rewards / 0.25))
+
+
+def test_ucb_of_bayesianbandits_chooses_by_the_quantile():
+    """Of two arms with the posterior means 8/9 (standard deviation 1/3) and 0 (standard deviation 1) a high quantile favors the second."""
+    pytest.importorskip("bayesianbandits")
+    chosen = []
+    for scale in (1.0, 8.0):
+        trial = BayesianBandits(Gaussian(0.125), "UCB", scale).start(0)
+        trial.show(np.eye(2))
+        trial.choose(0.5)
+        trial.learn(0, 1.0)
+        chosen.append(trial.choose(0.5))
+    # 8/9 + z/3 < z for z > 4/3. The quantile 0.68 belongs to z = 0.47, and the scale 8 to z = 3.7.
+    assert chosen == [0, 1]
+
+
+def test_the_options_of_vowpal_wabbit():
+    options = lambda explore, scale: VowpalWabbit(explore, scale).options()
+    assert options("epsilon", 1.0) == "--epsilon 0.05"
+    assert options("squarecb", 0.1) == "--squarecb --gamma_scale 100"
+    assert options("regcbopt", 0.3) == "--regcbopt --mellowness 0.03"
+
+
+def test_vowpal_wabbit_draws_from_its_probabilities():
+    """After a loss of arm 0, the other three arms are equal. Arm 0 has the probability 0.05/4, each other arm 0.05/4 + 0.95/3."""
+    pytest.importorskip("vowpalwabbit")
+    trial = VowpalWabbit("epsilon").start(0)
+    trial.show(np.eye(4))
+    trial.choose(0.5)
+    trial.learn(0, -0.5)
+    uniforms = (0.0, 0.0124, 0.0126, 0.3416, 0.3418, 0.6707, 0.6709, 1 - 2**-53)
+    assert [trial.choose(u) for u in uniforms] == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
+@pytest.mark.parametrize("explore", ["epsilon", "squarecb", "regcbopt"])
+def test_vowpal_wabbit_learns_as_from_its_text_format(explore):
+    library = pytest.importorskip("vowpalwabbit")
+    learner, rng = VowpalWabbit(explore), np.random.default_rng(0)
+    trial = learner.start(5)
+    text = library.Workspace(f"--cb_explore_adf {learner.options()} --random_seed 5 --quiet")
+    for t in range(100):
+        if t % 10 == 0:
+            arms = rng.normal(size=(4, 3))
+            trial.show(arms)
+        lines = ["| " + " ".join(f"{j}:{x:.9g}" for j, x in enumerate(arm)) for arm in arms]
+        weights = np.array(text.predict(lines))
+        arm = trial.choose(rng.uniform())
+        np.testing.assert_array_equal(trial.probabilities, weights / weights.sum())
+        loss = float(arms[arm, 0] < 0)
+        trial.learn(arm, 0.5 - loss)
+        lines[arm] = f"0:{loss}:{trial.probabilities[arm]:.9g} {lines[arm]}"
+        text.learn(lines)
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_missing_package_is_named(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, LIBRARIES[name].needs, None)
+    found, missing = installed_peers()
+    assert not any(peer.startswith(name) for peer in found)
+    expected = f"{name} requires the package {LIBRARIES[name].needs} of the extra 'peers'"
+    assert any(message.startswith(expected) for message in missing)
+    peer = next(peer for peer in PEERS if peer.startswith(name))
+    with pytest.raises(ImportError, match=rf"package {LIBRARIES[name].needs} of the extra 'peers'"):
+        regret(peer, "linear", 1)
+
+
+def test_installed_peers_are_found():
+    there = tuple(name for name, kind in LIBRARIES.items() if find_spec(kind.needs))
+    found, missing = installed_peers()
+    assert [*found] == [name for name in PEERS if name.startswith(there)]
+    assert len(missing) == len(LIBRARIES) - len(there)
+
+
+class Counter(Trial):
+    """Pull the arms in turn."""
+
+    def show(self, arms):
+        self.arms, self.rounds = len(arms), 0
+
+    def choose(self, uniform):
+        return self.rounds % self.arms
+
+    def learn(self, arm, reward):
+        self.rounds += 1
+
+
+@frozen_dataclass
+class InTurn(Peer):
+    """A peer that needs no package."""
+
+    needs = "math"
+
+    def start(self, seed):
+        return Counter()
+
+
+def test_an_old_state_is_rejected():
+    arms = torch.eye(3, **TKWARGS)[None]
+    state = InTurn().init(1, arms, None, DRAW, **TKWARGS)
+    arm, state = InTurn().select(state, arms, DRAW)
+    after = InTurn().update(state, arms, arm, torch.ones(1, **TKWARGS), DRAW)
+    assert InTurn().select(after, arms, DRAW)[0].tolist() == [1]
+    with pytest.raises(ValueError, match="got the state of round 0 after round 1"):
+        InTurn().select(state, arms, DRAW)
+
+
+def test_each_trial_has_its_own_seed():
+    @frozen_dataclass
+    class Seeded(InTurn):
+        def start(self, seed):
+            seeds.append(seed)
+            return Counter()
+
+    seeds: list = []
+    arms = torch.eye(3, **TKWARGS)[None]
+    for trials in (range(4), [3], [0, 1]):
+        Seeded().init(len(trials), arms, None, Streams(7, trials).at(-1), **TKWARGS)
+    assert len({*seeds[:4]}) == 4 and seeds[4:] == [seeds[3], *seeds[:2]]
+    assert all(0 <= seed < 2**31 for seed in seeds)
+
+
+def test_a_peer_receives_new_arms():
+    class Sizes(Counter):
+        def show(self, arms):
+            super().show(arms)
+            seen.append(arms.tolist())
+
+    @frozen_dataclass
+    class Shown(InTurn):
+        def start(self, seed):
+            return Sizes()
+
+    seen: list = []
+    fixed, fresh = torch.eye(2, **TKWARGS)[None], torch.full((1, 2, 2), 3.0, **TKWARGS)
+    state = Shown().init(1, fixed, None, DRAW, **TKWARGS)
+    for arms in (fixed, fixed, fresh):
+        arm, state = Shown().select(state, arms, DRAW)
+        state = Shown().update(state, arms, arm, torch.ones(1, **TKWARGS), DRAW)
+    assert seen == [fixed[0].tolist(), fresh[0].tolist()]
+
+
+def test_a_comparison_saves_no_peer_halfway(tmp_path, monkeypatch):
+    """The state of a peer cannot be saved. Therefore ``compete`` writes no checkpoints."""
+    problem, calls = PROBLEMS["logistic"](), []
+    with pytest.raises(ValueError, match=r"state\.trials must be a tensor"):
+        play(InTurn(), problem.problem, 3, 2, checkpoint=tmp_path / "file", every=0)
+    monkeypatch.setattr(field, "run", lambda *_, **how: calls.append(how["every"]))
+    field.compete({"logistic": problem}, {}, {}, 20, 2, 0)
+    play(InTurn(), problem.problem, 3, 2, checkpoint=tmp_path / "file", every=calls[0])
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_peer_rejects_rewards_that_are_not_finite():
+    arms = torch.eye(3, **TKWARGS)[None]
+    with pytest.raises(ValueError, match="reward"):
+        InTurn().validate(arms, torch.zeros(1, dtype=torch.int64), torch.tensor([math.nan]))
+    BayesianBandits(Bernoulli()).validate(arms, None, torch.ones(1, **TKWARGS))
