@@ -46,7 +46,6 @@ class ArenaLearner(NamedTuple):
         covers: families of problems that its model covers.
         nearly: families that it plays although its model is wrong.
         fresh: True if it can play arms that change.
-        fixed: True if it can play arms that never change.
         scaled: False if it has no scale, so that it is equal in both tracks.
     """
 
@@ -54,14 +53,11 @@ class ArenaLearner(NamedTuple):
     covers: tuple[str, ...]
     nearly: tuple[str, ...] = ()
     fresh: bool = False
-    fixed: bool = True
     scaled: bool = True
 
     def plays(self, problem: ArenaProblem) -> bool:
         """Return whether the learner plays a problem."""
-        return problem.family in self.covers + self.nearly and (
-            self.fixed if problem.fixed else self.fresh
-        )
+        return problem.family in self.covers + self.nearly and (problem.fixed or self.fresh)
 
     def uses(self, known: Any) -> list[str]:
         """Return the parts of the information that the learner reads. ``known``: an example of the information."""

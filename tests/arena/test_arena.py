@@ -299,7 +299,10 @@ def test_figures_show_the_outcome(outcome):
     assert f"linear: {best}" in regret.alt
     assert "over 4 trials" in regret.caption
     assert draw_means(outcome).numbers[FIXED]["tuned"] == outcome.means("tuned", FIXED)
-    profile = draw_profiles(outcome).numbers["theory"]["fresh arms"]
+    drawn = draw_profiles(outcome)
+    profile = drawn.numbers["theory"]["fresh arms"]
+    halves = {name: np.median(outcome.scores("theory", "fresh arms", name)) for name in profile}
+    assert f"theory, fresh arms: {min(halves, key=halves.get)}" in drawn.alt
     assert [*profile] == ["OFUL", "greedy", UNIFORM] and profile["OFUL"][-1] == 1
     assert "OFUL" in tell_means(outcome) and UNIFORM in tell_means(outcome)
 
