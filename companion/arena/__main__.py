@@ -11,12 +11,8 @@ from ..workflow.jobs import failure_reason, output_to, run_notebook
 from ..workflow.plan import TIMEOUT, notebook_stems, profile_results
 from .entries import load
 
-SIZES = (
-    "horizon",
-    "trials",
-    "tuning_trials",
-    "seed",
-)  # parameters of the notebooks that are options
+# Parameters of the notebooks that are options.
+SIZES = ("horizon", "trials", "tuning_trials", "seed")
 
 
 def parameters(options: argparse.Namespace) -> dict:

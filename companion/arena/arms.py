@@ -17,7 +17,6 @@ from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.model.confidence import Confidence
 from paperlib.bkb.problems import RKHS
 from paperlib.core.contracts import Learner, Problem
-from paperlib.core.streams import Streams
 from paperlib.glbomd.learners.controls import UCB1, BetaThompson, LaplaceThompson
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.learners.ofuglb import OFUGLB
@@ -32,10 +31,11 @@ from paperlib.nsbco.learners.reduction import StationaryToWeak
 
 from ..bkb.problems.real import TableArms
 from ..glbomd.problems.covertype import Covertype
-from .field import DELTA, UNIFORM, ArenaLearner
+from .field import DELTA, UNIFORM, ArenaLearner, first_context
 from .learners import LinearThompson, Rescaled
 from .problems import FreshGLMArms, UnrelatedArms
 
+FLAT = "no features"  # family without features, which learners with features cover too
 FIXED, FRESH, SMOOTH = "fixed arms", "fresh arms", "functions and tables"
 _noisy = Gaussian(0.25)  # standard deviation 0.5
 
@@ -108,9 +108,7 @@ class ArmsProblem(NamedTuple):
 
     def known(self, horizon: int) -> Known:
         """Return the information that every learner receives."""
-        draw = Streams(0, range(1)).at(-1)
-        arms = self.problem.context(self.problem.init(1, 1, draw, dtype=torch.float64), 0)
-        return Known(*self[3:6], self.fixed, arms.shape[1], horizon)
+        return Known(*self[3:6], self.fixed, first_context(self.problem).shape[1], horizon)
 
 
 def _model(link, norm: float, fresh: bool) -> ArmsProblem:
@@ -132,15 +130,19 @@ def _smooth(dim: int, gamma: float) -> ArmsProblem:
     return ArmsProblem(problem, "smooth", SMOOTH, _noisy, 3.0, problem.kernel)
 
 
+def _flat(arms: int) -> ArmsProblem:
+    """Return arms without features."""
+    problem = UnrelatedArms(arms)
+    return ArmsProblem(problem, FLAT, FIXED, problem.link, problem.norm, Linear())
+
+
 TABLES = ("diabetes", "abalone")
 # Each problem is built when it is needed, because a table is read from disk or downloaded.
 PROBLEMS = {
     "linear": partial(_model, _noisy, 1.0, fresh=False),
     "logistic": partial(_model, Bernoulli(), 3.0, fresh=False),
     "Poisson": partial(_model, Poisson(), 1.0, fresh=False),
-    "no features": lambda: ArmsProblem(
-        UnrelatedArms(10), "no features", FIXED, Bernoulli(), 7.0, Linear()
-    ),
+    "no features": partial(_flat, 10),
     "Covertype": lambda: ArmsProblem(Covertype(), "Covertype", FIXED, Bernoulli(), 6.0, Linear()),
     "linear, fresh": partial(_model, _noisy, 1.0, fresh=True),
     "logistic, fresh": partial(_model, Bernoulli(), 3.0, fresh=True),
@@ -200,9 +202,8 @@ def _laplace(known: Known, scale: float | None) -> Learner:
 def _master(known: Known, scale: float | None) -> Learner:
     """Return MASTER around Exp3-IX; the scale multiplies the thresholds of its tests, 9 rho-hat and 3 rho-hat."""
     weak = StationaryToWeak(Exp3IX(), *regret_bound(known.arms, known.horizon), known.horizon)
-    hat = (
-        6 * _factor(scale) * float(weak.rho(1))
-    )  # the factor log2 T + 1 is added by ``Multiscale``
+    # ``Multiscale`` adds the factor log2 T + 1 of rho-hat.
+    hat = 6 * _factor(scale) * float(weak.rho(1))
     learner = Multiscale(weak, 9 * hat, 3 * hat, logarithmic=("A1", "A2"))
     return Rescaled(learner, known.center, known.reach, 1.0)
 
@@ -215,7 +216,6 @@ def _greedy(known: Known, scale: float | None) -> Learner:
 
 
 GLM = ("linear", "logistic", "Poisson")
-FLAT = "no features"  # family without features, which learners with features cover too
 FAMILIES = (*GLM, FLAT, "Covertype", "smooth", "table")
 
 LEARNERS = {

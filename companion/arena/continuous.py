@@ -9,10 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
-import torch
-
 from paperlib.core.contracts import Learner, Problem
-from paperlib.core.streams import Streams
 from paperlib.goucb.learners.presets import algorithm1, practical
 from paperlib.goucb.learners.radius import Printed
 from paperlib.goucb.learners.turbo import TuRBO
@@ -33,7 +30,7 @@ from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.pfbco import PFBCO
 
 from .adapters import BoxAdapter, Committed, ConcaveAdapter, LossAdapter
-from .field import DELTA, UNIFORM, ArenaLearner
+from .field import DELTA, UNIFORM, ArenaLearner, first_context
 from .sets import Concave, Placed, Turned, UniformInSet
 
 STATIC, DRIFTING, ROUGH = "convex, stationary", "convex, drifting", "non-convex"
@@ -44,8 +41,8 @@ EXPLORE = 50  # rounds in which a goucb learner chooses; one of its rounds costs
 
 
 @dataclass(frozen=True)
-class Declared:
-    """Information about a problem; every learner receives the same. Lengths are in normalized coordinates.
+class Facts:
+    """Declared facts about the rewards of a problem. Lengths are in normalized coordinates.
 
     Attributes:
         low, high: bounds on the mean reward.
@@ -54,9 +51,6 @@ class Declared:
         smoothness: bound on the absolute curvature of the mean reward.
         concavity: lower bound on the curvature, if there is one. Otherwise a positive number for learners that need one.
         margin: every maximizer is in the set scaled by 1 - margin, if the problem declares it. Otherwise a working value.
-        dim: d.
-        diameter: D of the set.
-        horizon: number of rounds T.
     """
 
     low: float
@@ -66,6 +60,18 @@ class Declared:
     smoothness: float
     concavity: float
     margin: float
+
+
+@dataclass(frozen=True)
+class Declared(Facts):
+    """Information about a problem; every learner receives the same.
+
+    Attributes:
+        dim: d.
+        diameter: D of the set, in normalized coordinates.
+        horizon: number of rounds T.
+    """
+
     dim: int
     diameter: float
     horizon: int
@@ -86,28 +92,21 @@ class ContinuousProblem(NamedTuple):
 
     Attributes:
         problem, family, group: see ``ArenaProblem``.
-        low, high, noise, lipschitz, smoothness, concavity, margin: see ``Declared``.
+        facts: see ``Facts``.
         fixed: the set never changes.
     """
 
     problem: Problem
     family: str
     group: str
-    low: float
-    high: float
-    noise: float
-    lipschitz: float
-    smoothness: float
-    concavity: float
-    margin: float
+    facts: Facts
     fixed: bool = True
 
     def known(self, horizon: int) -> Declared:
         """Return the information that every learner receives."""
-        draw = Streams(0, range(1)).at(-1)
-        instance = self.problem.init(1, horizon, draw, dtype=torch.float64)
-        cset = self.problem.context(instance, 0).cset
-        return Declared(*self[3:10], cset.dim, float(cset.D), horizon)
+        cset = first_context(self.problem, horizon).cset
+        sizes = {"dim": cset.dim, "diameter": float(cset.D), "horizon": horizon}
+        return Declared(**vars(self.facts), **sizes)
 
 
 def _ball(family: str, group: str, path: Path) -> ContinuousProblem:
@@ -115,7 +114,7 @@ def _ball(family: str, group: str, path: Path) -> ContinuousProblem:
     problem = QuadraticDrift(Turned(path), amplitude=AMPLITUDE)
     far = 2 - problem.margin
     facts = VALUE - far**2 / 2, VALUE, AMPLITUDE / math.sqrt(3), far, problem.smoothness, 1.0
-    return ContinuousProblem(Placed(problem), family, group, *facts, problem.margin)
+    return ContinuousProblem(Placed(problem), family, group, Facts(*facts, problem.margin))
 
 
 def _box() -> ContinuousProblem:
@@ -126,7 +125,7 @@ def _box() -> ContinuousProblem:
     far = 2 - problem.margin  # largest distance in a coordinate
     low, slope = VALUE - sum(H) * far**2 / 2, far * math.hypot(*H)
     facts = low, VALUE, AMPLITUDE / math.sqrt(3), slope, L, min(H)
-    return ContinuousProblem(Placed(problem), "unequal", STATIC, *facts, problem.margin)
+    return ContinuousProblem(Placed(problem), "unequal", STATIC, Facts(*facts, problem.margin))
 
 
 def _simplex() -> ContinuousProblem:
@@ -135,7 +134,7 @@ def _simplex() -> ContinuousProblem:
     cset = problem.region().cset
     slope, D = 1 / float(cset.R), float(cset.D)
     facts = -1.0, 1.0, problem.noise, slope, 2 * slope / D, slope / D
-    return ContinuousProblem(problem, "linear", STATIC, *facts, 0.1)
+    return ContinuousProblem(problem, "linear", STATIC, Facts(*facts, 0.1))
 
 
 def _matrices() -> ContinuousProblem:
@@ -146,14 +145,14 @@ def _matrices() -> ContinuousProblem:
     # The maximizer has norm at most (1 - margin) R, and no point has a distance above D from it.
     high = h / 2 * ((1 - problem.margin) * R) ** 2
     facts = -h / 2 * D**2, high, problem.noise, h * D, 2 * h, h
-    return ContinuousProblem(problem, "quadratic", STATIC, *facts, problem.margin)
+    return ContinuousProblem(problem, "quadratic", STATIC, Facts(*facts, problem.margin))
 
 
 def _rough(problem: Problem, family: str, *facts: float, part: float = 1.0) -> ContinuousProblem:
     """Return a function that is not concave. ``facts``: low, high, lipschitz and smoothness of the rewards on [-1, 1]^d."""
     low, high, slope, L = facts
     numbers = low, high, problem.noise, slope, L, L / 10, 0.2
-    return ContinuousProblem(Placed(problem, part), family, ROUGH, *numbers)
+    return ContinuousProblem(Placed(problem, part), family, ROUGH, Facts(*numbers))
 
 
 # Each problem is built when it is needed, as in the field of finite arms.

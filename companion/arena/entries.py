@@ -1,8 +1,8 @@
 """Problems and learners of one run of the arena, among them those of a user, named ``file.py:Name``.
 
-A user's learner or problem is a class, a function that returns it, or an object. A class or function of a learner is called with those parts of
-the information about a problem that its arguments name, for example ``noise`` and ``norm_bound``. If one of its arguments is ``scale``,
-the learner takes part in the tuning.
+A user's learner or problem is a class, a function that returns it, or an object. A class or function of a learner is called with those
+parts of the information about a problem that its arguments name, for example ``noise`` and ``norm_bound``. If one of its arguments is
+``scale``, the learner takes part in the tuning.
 """
 
 import importlib
@@ -19,10 +19,11 @@ from paperlib.core.streams import Streams
 from paperlib.glbomd.model.links import Bernoulli, Gaussian, Link, Poisson
 from paperlib.maths.gp import Linear
 
-from .arms import FAMILIES, LEARNERS, PROBLEMS, TABLES, ArmsProblem
+from .arms import FAMILIES, LEARNERS, PROBLEMS, TABLES, ArmsProblem, Known
 from .field import UNIFORM, ArenaLearner
 
 OWN = "your problems"  # group of the problems of a user
+PARTS = [name for name in (*Known.__annotations__, *vars(Known), "scale") if name[0] != "_"]
 
 
 def load(place: str) -> tuple[str, Any]:
@@ -43,6 +44,8 @@ def load(place: str) -> tuple[str, Any]:
     sys.path.insert(0, str(path.parent))
     try:
         module = importlib.import_module(path.stem)
+    except Exception as error:
+        raise ValueError(f"{place!r} must name a file that can be imported: {error!r}") from error
     finally:
         sys.path.remove(str(path.parent))
     if Path(module.__file__).resolve() != path:
@@ -65,13 +68,18 @@ def own_learner(thing: Any) -> ArenaLearner:
     """Return the entry of a user's learner, which plays every problem with arms.
 
     Raises:
-        ValueError: an argument without a default that is not a part of the information.
+        ValueError: an argument without a default that is not a part of the information, or an object that is not a learner.
     """
     if not callable(thing):
         check_learner(thing)
         fresh = not tags_of(thing).fixed_arms
         return ArenaLearner(lambda known, scale: thing, FAMILIES, fresh=fresh, scaled=False)
     arguments = inspect.signature(thing).parameters
+    for name, argument in arguments.items():
+        if argument.default is argument.empty and name not in PARTS:
+            raise ValueError(
+                f"the argument {name!r} of {thing.__name__} must have a default, because the arena gives only {', '.join(PARTS)}"
+            )
 
     def build(known: Any, scale: float | None) -> Any:
         given = {name: getattr(known, name) for name in arguments if hasattr(known, name)}

@@ -5,9 +5,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import torch
 
 from paperlib import stats
 from paperlib.core.contracts import Learner, Problem
+from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
 
 from ..store.results import run
@@ -17,6 +19,12 @@ UNIFORM = "uniform"  # the learner whose mean regret is the unit of the normaliz
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0)  # candidates for the scale of every learner in the track "tuned"
 TUNING_SEED = 10**6  # trial i of the tuning has the random numbers of trial TUNING_SEED + i
 DELTA = 0.01  # failure probability of every confidence set
+
+
+def first_context(problem: Problem, horizon: int = 1) -> Any:
+    """Return the context of the first round for one trial, which shows the sizes of a problem."""
+    draw = Streams(0, range(1)).at(-1)
+    return problem.context(problem.init(1, horizon, draw, dtype=torch.float64), 0)
 
 
 class ArenaProblem(Protocol):
@@ -47,6 +55,7 @@ class ArenaLearner(NamedTuple):
         nearly: families that it plays although its model is wrong.
         fresh: True if it can play arms that change.
         scaled: False if it has no scale, so that it is equal in both tracks.
+        saved: False if its state cannot be saved, so that an interrupted run starts again.
     """
 
     build: Callable[[Any, float | None], Learner]
@@ -54,6 +63,7 @@ class ArenaLearner(NamedTuple):
     nearly: tuple[str, ...] = ()
     fresh: bool = False
     scaled: bool = True
+    saved: bool = True
 
     def plays(self, problem: ArenaProblem) -> bool:
         """Return whether the learner plays a problem."""
@@ -101,9 +111,13 @@ def compete(
             for learner, entry in learners.items()
             if entry.plays(problem)
         }
-        # No run is saved halfway, because the objects of other libraries cannot be saved.
-        how = {"chunk": trials, "record": 50, "every": math.inf} | how
-        found[name] = run(problem.problem, built, horizon, trials, seed, **how)
+        how = {"chunk": trials, "record": 50} | how
+        saved = {learner: x for learner, x in built.items() if learners[learner].saved}
+        others = {learner: x for learner, x in built.items() if learner not in saved}
+        found[name] = run(problem.problem, saved, horizon, trials, seed, **how)
+        if others:
+            how["every"] = math.inf
+            found[name] |= run(problem.problem, others, horizon, trials, seed, **how)
     return found
 
 

@@ -66,7 +66,7 @@ class Peer(ABC):
     """Base class of learners of other libraries. A subclass defines ``needs`` and ``start``.
 
     Departure from the protocol of a learner: the state contains objects of the library, which change in place. Therefore a state can be
-    continued only once, and it cannot be saved. Run peers with ``every=math.inf``, as ``field.compete`` does.
+    continued only once, and it cannot be saved. Run peers with ``every=math.inf``, as ``field.compete`` does for entries with ``saved=False``.
     """
 
     wants = "reward"

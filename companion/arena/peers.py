@@ -32,15 +32,16 @@ def _vowpal(explore: str, known: Known, scale: float | None) -> Learner:
     return Rescaled(VowpalWabbit(explore, scale or 1.0), known.center, 2 * known.reach, 0.5)
 
 
+SHARED = {"fresh": True, "saved": False}  # fields of all entries
 _mab = partial(
     ArenaLearner,
     covers=("linear", FLAT),
     nearly=("logistic", "Poisson", "Covertype", "table"),
-    fresh=True,
+    **SHARED,
 )
-_bayes = partial(ArenaLearner, covers=(*GLM, FLAT), fresh=True)
+_bayes = partial(ArenaLearner, covers=(*GLM, FLAT), **SHARED)
 _vw = partial(
-    ArenaLearner, covers=("linear", FLAT), nearly=("logistic", "Poisson", "Covertype"), fresh=True
+    ArenaLearner, covers=("linear", FLAT), nearly=("logistic", "Poisson", "Covertype"), **SHARED
 )
 
 PEERS = {

@@ -3,24 +3,39 @@
 Every trial has its own problem instance. Letters: R trials, K arms, d dimensions, S norm of theta*.
 """
 
-from typing import NamedTuple
+import math
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from paperlib.core import fields
 from paperlib.core.describe import frozen_dataclass
-from paperlib.core.linalg import arm_dot, take_mean
+from paperlib.core.linalg import arm_dot
 from paperlib.core.streams import Draw, Streams
 from paperlib.glbomd.model.links import Bernoulli, Link
-from paperlib.glbomd.problems import Bandit
+from paperlib.glbomd.problems import Bandit, BanditInstance, RoundInstance
+
+LEAST, MOST = 0.1, 0.9  # success probabilities of arms without features
 
 
-class FreshInstance(NamedTuple):
-    """Parameter of every trial; the arms are drawn from the trials' streams."""
+@dataclass(frozen=True)
+class FreshRounds:
+    """Rounds whose arms are drawn from the trials' streams when they are needed; ``rounds[t]`` is round t = 0, 1, ..."""
 
+    problem: "FreshGLMArms"
     theta: Tensor  # R x d, theta*
     streams: Streams
+
+    def __getitem__(self, t: int) -> RoundInstance:
+        """Return arms, R x K x d, and expected rewards (purposes "problem direction" and "problem level")."""
+        draw, (K, d) = self.streams.at(t), (self.problem.arms, self.problem.dim)
+        v = draw.normal("problem direction", K, d)
+        # A norm of rho^{1/d} with rho uniform in [0, 1] makes the point uniform in the ball.
+        length = draw.uniform("problem level", K) ** (1 / d)
+        arms = v * (length / torch.linalg.vector_norm(v, dim=-1)).unsqueeze(-1)
+        means = self.problem.link.mean(arm_dot(arms, self.theta))
+        return RoundInstance(arms, means, means.amax(1))
 
 
 @frozen_dataclass
@@ -48,40 +63,18 @@ class FreshGLMArms(Bandit):
     dim: int = fields.size(5)
     arms: int = fields.size(20)
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> FreshInstance:
-        """Return theta*, drawn from the trials' streams (purpose "problem theta")."""
-        return FreshInstance(self.norm * draw.sphere("problem theta", self.dim), draw.streams)
-
-    def context(self, instance: FreshInstance, t: int) -> Tensor:
-        """Return the arms of round t, R x K x d (purposes "problem direction" and "problem level")."""
-        draw = instance.streams.at(t)
-        v = draw.normal("problem direction", self.arms, self.dim)
-        # A norm of rho^{1/d} with rho uniform in [0, 1] makes the point uniform in the ball.
-        length = draw.uniform("problem level", self.arms) ** (1 / self.dim)
-        return v * (length / torch.linalg.vector_norm(v, dim=-1)).unsqueeze(-1)
-
-    def respond(
-        self, instance: FreshInstance, t: int, action: Tensor, wants: str, draw: Draw
-    ) -> tuple[Tensor, Tensor]:
-        """Return reward and regret of the arms ``action`` (R indices), R each."""
-        means = self.link.mean(arm_dot(self.context(instance, t), instance.theta))
-        mean = take_mean(means, action)
-        return self.link.sample(mean, draw.uniform("reward")), means.amax(1) - mean
-
-
-class UnrelatedInstance(NamedTuple):
-    """Arms and their success probabilities."""
-
-    arms: Tensor  # 1 x K x K, the identity matrix
-    means: Tensor  # R x K
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> BanditInstance:
+        """Return theta*, drawn from the trials' streams (purpose "problem theta"), and the rounds."""
+        theta = self.norm * draw.sphere("problem theta", self.dim)
+        return BanditInstance(theta, FreshRounds(self, theta, draw.streams))
 
 
 @frozen_dataclass
-class UnrelatedArms:
+class UnrelatedArms(Bandit):
     """Arms without features: K arms with rewards 0 or 1, whose success probabilities are uniform in [0.1, 0.9].
 
     The features are the rows of the identity matrix. Therefore learners with features can play too, but an arm's rewards teach them
-    nothing about the other arms.
+    nothing about the other arms. A logistic model with theta* = ln(m / (1 - m)) holds for the success probabilities m.
 
     Attributes:
         arms: K.
@@ -95,19 +88,16 @@ class UnrelatedArms:
     """
 
     arms: int = fields.size(10)
+    link = Bernoulli()
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> UnrelatedInstance:
-        """Return the arms, and the success probabilities of every trial (purpose "problem means")."""
+    @property
+    def norm(self) -> float:
+        """Return sqrt(K) ln(0.9 / 0.1), the largest possible norm of theta*."""
+        return math.sqrt(self.arms) * math.log(MOST / (1 - MOST))
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> BanditInstance:
+        """Return the arms, 1 x K x K, and the success probabilities of every trial (purpose "problem means")."""
+        means = LEAST + (MOST - LEAST) * draw.uniform("problem means", self.arms)
         arms = torch.eye(self.arms, **tkwargs).unsqueeze(0)
-        return UnrelatedInstance(arms, 0.1 + 0.8 * draw.uniform("problem means", self.arms))
-
-    def context(self, instance: UnrelatedInstance, t: int) -> Tensor:
-        """Return the arms, 1 x K x K, the same in every round."""
-        return instance.arms
-
-    def respond(
-        self, instance: UnrelatedInstance, t: int, action: Tensor, wants: str, draw: Draw
-    ) -> tuple[Tensor, Tensor]:
-        """Return reward and regret of the arms ``action`` (R indices), R each."""
-        mean = take_mean(instance.means, action)
-        return Bernoulli().sample(mean, draw.uniform("reward")), instance.means.amax(1) - mean
+        # All rounds share one object, so the arms are stored once.
+        return BanditInstance(None, (RoundInstance(arms, means, means.amax(1)),) * horizon)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from companion.arena import field
+from companion.arena import field, page
 from companion.arena.__main__ import main as arena
 from companion.arena.arms import FAMILIES, FIXED, LEARNERS, PROBLEMS, Known
 from companion.arena.entries import choose, load, own_learner, own_problem
@@ -26,12 +26,15 @@ from companion.arena.scores import (
     normalize,
     performance_profile,
 )
+from paperlib.bkb import Confidence, ExactGPUCB
 from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
-from paperlib.glbomd import UCB1, Bernoulli, Gaussian, Poisson
+from paperlib.glbomd import GLBOMD, UCB1, Bernoulli, Gaussian, Poisson
 from paperlib.linear import OFUL
 from paperlib.linear import FreshArms as LinearArms
 from paperlib.maths.gp import Linear
+from paperlib.nsbco import Exp3IX, StationaryToWeak
+from paperlib.nsbco.learners.exp3 import regret_bound
 from paperlib.play import play
 
 OWN = """
@@ -165,9 +168,13 @@ def test_arms_without_features_are_unrelated():
     problem, streams = UnrelatedArms(4), Streams(0, range(200))
     instance = problem.init(200, 5, streams.at(-1), dtype=torch.float64)
     assert torch.equal(problem.context(instance, 3), torch.eye(4).double()[None])
-    assert 0.1 <= instance.means.min() < 0.15 and 0.85 < instance.means.max() <= 0.9
-    reward, gap = problem.respond(instance, 0, instance.means.argmax(1), "reward", streams.at(0))
-    assert not gap.any() and abs(reward.mean() - instance.means.amax(1).mean()) < 0.1
+    means = instance.rounds[0].means
+    assert 0.1 <= means.min() < 0.15 and 0.85 < means.max() <= 0.9
+    # The largest norm of theta* is reached if all success probabilities are 0.9.
+    theta = (means / (1 - means)).log()
+    assert theta.norm(dim=1).max() <= problem.norm == pytest.approx(2 * math.log(9))
+    reward, gap = problem.respond(instance, 0, means.argmax(1), "reward", streams.at(0))
+    assert not gap.any() and abs(reward.mean() - means.amax(1).mean()) < 0.1
 
 
 def test_the_information_about_a_problem():
@@ -194,6 +201,30 @@ def test_every_learner_plays_what_its_entry_states():
     known = problems["logistic"].known(20)
     assert LEARNERS["GLB-OMD"].uses(known) == ["link", "norm_bound"]
     assert LEARNERS["Beta Thompson"].uses(known) == []
+
+
+def test_the_constants_of_the_learners():
+    """Fixed arms with logistic rewards: noise 1/2, center 1/2, S = 3; three arms and 50 rounds."""
+    known = Known(Bernoulli(), 3.0, Linear(), True, 3, 50)
+    built = {name: entry.build(known, 0.1) for name, entry in LEARNERS.items()}
+    assert built["OFUL"] == Rescaled(OFUL(0.5, 0.75, delta=0.01, scale=0.1), 0.5)
+    # A noise of 1/2 is what UCB1's bonus is for; a noise of 1 halves the rewards.
+    assert built["UCB1"] == Rescaled(UCB1(0.1), 0.5, 1.0)
+    noisy = Known(Gaussian(1.0), 1.0, Linear(), True, 3, 50)
+    assert LEARNERS["UCB1"].build(noisy, None) == Rescaled(UCB1(1.0), 0.0, 2.0)
+    assert built["GLB-OMD"] == GLBOMD(Bernoulli(), 3.0, 0.01, "dim", 0.1)
+    assert LEARNERS["GLB-OMD"].build(known, None) == GLBOMD(Bernoulli(), 3.0, 0.01, "sharp")
+    confidence = Confidence(0.5, 0.75, delta=0.01, scale=0.1)
+    assert built["GP-UCB"] == Rescaled(ExactGPUCB(Linear(), confidence), 0.5)
+    assert built["greedy"].base.confidence.scale == 0
+    # Tests 1 and 2 compare with 9 rho-hat and 3 rho-hat, where rho-hat = 6 (log2 T + 1) rho, see nsbco.
+    weak = StationaryToWeak(Exp3IX(), *regret_bound(3, 50), 50)
+    master = built["MASTER"].base
+    assert master.base == weak and master.logarithmic == ("A1", "A2")
+    assert master.A1 == pytest.approx(5.4 * weak.rho(1)) and master.A2 * 3 == pytest.approx(
+        master.A1
+    )
+    assert (built["MASTER"].center, built["MASTER"].unit, built["MASTER"].clip) == (0.5, 0.5, 1.0)
 
 
 # ---- Statistics --------------------------------------------------------------------------------------------
@@ -345,6 +376,8 @@ def test_a_learner_of_a_user_may_be_an_object_or_a_function():
     assert entry.build(known, 0.1) == OFUL(0.5, 100.0) and not entry.scaled
     with pytest.raises(ValueError, match="learner"):
         own_learner(3)
+    with pytest.raises(ValueError, match="argument 'width' of <lambda> must have a default.*noise"):
+        own_learner(lambda noise, width: OFUL(noise, width))
     with pytest.raises(ValueError, match="learner"):
         own_learner(lambda: 3).build(known, None)
 
@@ -371,6 +404,17 @@ def test_a_wrong_place_is_refused(mine, place):
     given = place.format(file=mine, folder=mine.parent)
     with pytest.raises(ValueError, match=WRONG[place]):
         load(given)
+
+
+def test_a_file_with_an_error_is_refused(mine):
+    mine.write_text("def broken(:")
+    with pytest.raises(ValueError, match="can be imported: SyntaxError"):
+        load(f"{mine}:First")
+
+
+def test_the_page_states_the_grid():
+    *first, last = (f"{scale:g}" for scale in GRID)
+    assert f"the best of {', '.join(first)} and {last}" in page.ALGORITHM
 
 
 def test_a_file_named_like_a_module_is_refused(tmp_path):

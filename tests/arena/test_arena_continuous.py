@@ -272,10 +272,10 @@ def test_the_best_action_has_no_regret_and_is_within_the_margin(name):
         best = maximizer(entry.problem, instance, t)
         regret = regret_at(entry.problem, instance, best, t)
         torch.testing.assert_close(
-            regret, torch.zeros(20, **TKWARGS), rtol=0, atol=1e-7 * entry.high
+            regret, torch.zeros(20, **TKWARGS), rtol=0, atol=1e-7 * entry.facts.high
         )
         cset = entry.problem.context(instance, t).cset
-        inside = best / (1 - entry.margin) if entry.family != "linear" else best
+        inside = best / (1 - entry.facts.margin) if entry.family != "linear" else best
         assert bool(cset.contains(inside, 1e-9).all())
 
 
@@ -283,7 +283,7 @@ def test_the_best_action_has_no_regret_and_is_within_the_margin(name):
 def test_the_declared_information_is_true(name):
     """Regrets at random points determine differences of the mean rewards, and these are within the declared bounds."""
     entry, trials = FIELD[name], 50
-    instance, L = begun(entry.problem, trials), entry.smoothness
+    instance, L = begun(entry.problem, trials), entry.facts.smoothness
     cset = entry.problem.context(instance, 0).cset
     largest = 0.0
     for k in range(40):
@@ -297,11 +297,11 @@ def test_the_declared_information_is_true(name):
         largest = max(largest, float((f - g).abs().amax()), float(-f.amin()))
         slope = (f - g).abs() / apart
         bend = 8 * (h - (f + g) / 2) / apart**2  # the mean curvature, negative in convex directions
-        assert slope.amax() <= entry.lipschitz * (1 + 1e-9)
+        assert slope.amax() <= entry.facts.lipschitz * (1 + 1e-9)
         assert bend.abs().amax() <= L * (1 + 1e-6)
         if entry.family in ("quadratic", "unequal", "drifting"):
-            assert bend.amin() >= entry.concavity * (1 - 1e-6)
-    width = entry.high - entry.low
+            assert bend.amin() >= entry.facts.concavity * (1 - 1e-6)
+    width = entry.facts.high - entry.facts.low
     assert 0.2 * width < largest <= width  # a range that is far too wide would not be information
 
 
@@ -338,7 +338,9 @@ def test_the_standard_deviation_of_the_noise_is_the_declared_one():
         pairs = [entry.problem.respond(instance, t, x, "reward", streams.at(t)) for t in range(500)]
         rewards, regrets = (torch.stack(part) for part in zip(*pairs))
         found = (rewards + regrets).std(0)
-        torch.testing.assert_close(found, torch.full_like(found, entry.noise), rtol=0.1, atol=0)
+        torch.testing.assert_close(
+            found, torch.full_like(found, entry.facts.noise), rtol=0.1, atol=0
+        )
 
 
 # ---- adapters -------------------------------------------------------------------------------------------------

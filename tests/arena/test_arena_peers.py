@@ -10,6 +10,7 @@ import torch
 
 from companion.arena import field
 from companion.arena.arms import LEARNERS, PROBLEMS
+from companion.arena.field import ArenaLearner
 from companion.arena.libraries import BayesianBandits, MABWiser, Peer, Trial, VowpalWabbit
 from companion.arena.peers import LIBRARIES, PEERS, installed_peers
 from paperlib.core.describe import frozen_dataclass
@@ -261,14 +262,21 @@ def test_a_peer_receives_new_arms():
 
 
 def test_a_comparison_saves_no_peer_halfway(tmp_path, monkeypatch):
-    """The state of a peer cannot be saved. Therefore ``compete`` writes no checkpoints."""
+    """The state of a peer cannot be saved. Therefore ``compete`` writes checkpoints of the other learners only."""
     problem, calls = PROBLEMS["logistic"](), []
     with pytest.raises(ValueError, match=r"state\.trials must be a tensor"):
         play(InTurn(), problem.problem, 3, 2, checkpoint=tmp_path / "file", every=0)
-    monkeypatch.setattr(field, "run", lambda *_, **how: calls.append(how["every"]))
-    field.compete({"logistic": problem}, {}, {}, 20, 2, 0)
-    play(InTurn(), problem.problem, 3, 2, checkpoint=tmp_path / "file", every=calls[0])
+    keep = lambda _, learners, *__, **how: calls.append(([*learners], how.get("every"))) or {}
+    monkeypatch.setattr(field, "run", keep)
+    entries = {
+        "ours": ArenaLearner(lambda known, scale: InTurn(), ("logistic",)),
+        "peer": ArenaLearner(lambda known, scale: InTurn(), ("logistic",), saved=False),
+    }
+    field.compete({"logistic": problem}, entries, dict.fromkeys(entries), 20, 2, 0)
+    assert calls == [(["ours"], None), (["peer"], math.inf)]
+    play(InTurn(), problem.problem, 3, 2, checkpoint=tmp_path / "file", every=calls[1][1])
     assert not any(tmp_path.iterdir())
+    assert not any(entry.saved for entry in PEERS.values())
 
 
 def test_a_peer_rejects_rewards_that_are_not_finite():

@@ -1,7 +1,8 @@
 """Figures of a field of the arena: heat maps, interquartile means, performance profiles, and regret against run time."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from string import ascii_lowercase
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -29,6 +30,12 @@ SCORE = (
 )
 
 
+def lowest(found: Mapping[str, Mapping], value: Callable[[Any], float] = float) -> str:
+    """Return the learner with the lowest value for each group or problem, as text. ``found``: group -> learner -> its numbers."""
+    best = {group: min(each, key=lambda name: value(each[name])) for group, each in found.items()}
+    return "; ".join(f"{group}: {name}" for group, name in best.items())
+
+
 def draw_regret(outcome: Outcome) -> Drawing:
     """Draw the mean normalized regret of each learner on each problem, one panel per track."""
     rows, columns = [*outcome.learners], [*outcome.problems]
@@ -37,17 +44,13 @@ def draw_regret(outcome: Outcome) -> Drawing:
     for ax, (track, words), letter in zip(axes.flat, TRACKS.items(), "ab"):
         numbers[track] = heat_panel(ax, outcome, track, f"({letter}) {words}")
     trials = max(len(x) for x in outcome.tracks["theory"][columns[0]].values())
-    best = {
-        track: {c: min(found[c], key=found[c].get) for c in columns}
-        for track, found in numbers.items()
-    }
     return Drawing(
         fig,
         caption=f"Mean normalized regret of each learner (row) on each problem (column) over {trials} trials. {SCORE} Bold: the lowest mean of a problem. A star marks a learner whose model does not cover the problem. Empty: the learner cannot play the problem. (a) Constants of the theorems. (b) One scale per learner, chosen on other trials; learners without a scale are equal in both panels.",
         alt="Two heat maps. "
         + " ".join(
-            f"{track.capitalize()}: lowest mean by problem: {', '.join(f'{c}: {name}' for c, name in found.items())}."
-            for track, found in best.items()
+            f"{track.capitalize()}, lowest mean by problem: {lowest(found)}."
+            for track, found in numbers.items()
         ),
         trials=trials,
         numbers=numbers,
@@ -122,16 +125,11 @@ def draw_means(outcome: Outcome) -> Drawing:
         ax.set_xlabel("normalized regret")
     legend(fig, columns=2)
     trials = {group: next(iter(numbers[group]["theory"].values())).n for group in groups}
-    first = {
-        group: min(numbers[group]["tuned"], key=lambda name: numbers[group]["tuned"][name].estimate)
-        for group in groups
-    }
+    first = lowest({group: numbers[group]["tuned"] for group in groups}, lambda x: x.estimate)
     return Drawing(
         fig,
         caption=f"Interquartile means of the normalized regret over the problems of a group, with 95 % stratified bootstrap intervals over {max(trials.values())} trials per problem. {SCORE} Vertical line: uniform play. Only learners that play all problems of a group are shown.",
-        alt="One dot and interval per learner and track. Lowest with tuned scales: "
-        + "; ".join(f"{group}: {name}" for group, name in first.items())
-        + ".",
+        alt=f"One dot and interval per learner and track. Lowest with tuned scales: {first}.",
         trials=trials,
         numbers=numbers,
     )
@@ -170,12 +168,12 @@ def draw_profiles(outcome: Outcome) -> Drawing:
 def first_to_half(profiles: dict[str, dict[str, dict[str, np.ndarray]]], at: np.ndarray) -> str:
     """Return the learner of each panel whose median normalized regret is lowest, as a sentence."""
     half = lambda curve: at[min(np.searchsorted(curve, 0.5), len(at) - 1)]
-    best = [
-        f"{track}, {group}: {min(found, key=lambda name: half(found[name]))}"
+    by_panel = {
+        f"{track}, {group}": found
         for track, groups in profiles.items()
         for group, found in groups.items()
-    ]
-    return f"First curve to reach half of the trials: {'; '.join(best)}."
+    }
+    return f"First curve to reach half of the trials: {lowest(by_panel, half)}."
 
 
 def draw_cost(outcome: Outcome, seconds: Mapping[str, Seconds]) -> Drawing:
@@ -215,16 +213,11 @@ def draw_cost(outcome: Outcome, seconds: Mapping[str, Seconds]) -> Drawing:
             ax.margins(x=0.15)
         extend_log_axis(ax, [each["regret"].estimate for each in numbers[group].values()])
     legend(fig, columns=4)
-    cheapest = {
-        group: min(each, key=lambda name: each[name]["microseconds"][1])
-        for group, each in numbers.items()
-    }
+    cheapest = lowest(numbers, lambda each: each["microseconds"][1])
     return Drawing(
         fig,
         caption=f"Interquartile mean of the normalized regret with tuned scales (vertical, with 95 % intervals) against the mean run time per round of one trial (horizontal: median and quartiles over repetitions), on one core. Lower left is better. {SCORE}",
-        alt="One point per learner. Cheapest: "
-        + "; ".join(f"{group}: {name}" for group, name in cheapest.items())
-        + ".",
+        alt=f"One point per learner. Cheapest: {cheapest}.",
         trials=len(outcome.scores("tuned", groups[0], UNIFORM)[0]),
         numbers=numbers,
     )
