@@ -8,41 +8,126 @@ All learners of a problem receive the same noise. Unless a claim says otherwise,
 below 1, with a 95 % bootstrap interval over trials.
 """
 
+from typing import NamedTuple
+
 from ..verdicts import Claim, Finding
 
 NOTEBOOK = "arena_1_arms"
 
 
-def _ratio(id: str, sentence: str, a: str, b: str, where: str, threshold: float = 1.0) -> Claim:
-    """Return the claim that the ratio of the mean regrets of a and b is below a threshold."""
-    test = (
-        f"{a} over {b}, {where}: ratio of mean final regrets, 95 % bootstrap interval over trials"
-    )
-    return Claim(f"arena.{id}", "ours", sentence, test, "below", threshold, NOTEBOOK)
+class Comparison(NamedTuple):
+    """Statement that the ratio of the mean final regrets of two learners is below a threshold."""
+
+    id: str
+    sentence: str
+    track: str
+    problem: str
+    a: str
+    b: str
+    threshold: float = 1.0
+
+    def claim(self) -> Claim:
+        """Return the claim with its test."""
+        test = f"{self.a} over {self.b}, {self.problem}, {self.track}: ratio of mean final regrets, 95 % bootstrap interval over trials"
+        return Claim(self.id, "ours", self.sentence, test, "below", self.threshold, NOTEBOOK)
 
 
-CLAIMS = [
-    _ratio(
-        "N1",
+COMPARISONS = (
+    Comparison(
+        "arena.N1",
         "With the constants of the theorems and logistic rewards of fixed arms, OFUL has less regret than GLB-OMD, although its model is wrong",
+        "theory",
+        "logistic",
         "OFUL",
         "GLB-OMD",
-        "logistic, theory",
     ),
-    _ratio(
-        "N2",
+    Comparison(
+        "arena.N2",
         "With tuned scales and logistic rewards of fixed arms, GLB-OMD has less regret than OFUL, whose model is wrong",
+        "tuned",
+        "logistic",
         "GLB-OMD",
         "OFUL",
-        "logistic, tuned",
     ),
-    _ratio(
-        "N3",
+    Comparison(
+        "arena.N3",
         "With the constants of the theorems and logistic rewards of fixed arms, OFUGLB has less regret than GLB-OMD",
+        "theory",
+        "logistic",
         "OFUGLB",
         "GLB-OMD",
-        "logistic, theory",
     ),
+    Comparison(
+        "arena.N5.1d",
+        "With tuned scales and a smooth function of one variable, BKB has at most 1.1 times the regret of GP-UCB",
+        "tuned",
+        "smooth, 1-d",
+        "BKB",
+        "GP-UCB",
+        1.1,
+    ),
+    Comparison(
+        "arena.N5.2d",
+        "With tuned scales and a smooth function of two variables, BKB has at most 1.1 times the regret of GP-UCB",
+        "tuned",
+        "smooth, 2-d",
+        "BKB",
+        "GP-UCB",
+        1.1,
+    ),
+    Comparison(
+        "arena.N6",
+        "With the constants of the theorems and arms without features, Beta Thompson sampling has less regret than UCB1",
+        "theory",
+        "no features",
+        "Beta Thompson",
+        "UCB1",
+    ),
+    Comparison(
+        "arena.N7",
+        "With linear rewards and fresh arms in every round, greedy play has less regret than OFUL with the constants of its theorem",
+        "theory",
+        "linear, fresh",
+        "greedy",
+        "OFUL",
+    ),
+    Comparison(
+        "arena.N8",
+        "With linear rewards and fixed arms, OFUL with a tuned scale has less regret than greedy play",
+        "tuned",
+        "linear",
+        "OFUL",
+        "greedy",
+    ),
+    Comparison(
+        "arena.N9",
+        "With linear rewards of 20 fixed arms in five dimensions and tuned scales, OFUL has less than half of the regret of UCB1, which does not use the features",
+        "tuned",
+        "linear",
+        "OFUL",
+        "UCB1",
+        0.5,
+    ),
+    Comparison(
+        "arena.N10",
+        "With tuned scales and logistic rewards of fixed arms, OFUGLB has less regret than OFUL, whose model is wrong",
+        "tuned",
+        "logistic",
+        "OFUGLB",
+        "OFUL",
+    ),
+    Comparison(
+        "arena.N11",
+        "On the table of abalones, OFUL with a tuned scale has less regret than GP-UCB with a Gaussian kernel and a tuned scale",
+        "tuned",
+        "abalone",
+        "OFUL",
+        "GP-UCB",
+    ),
+)
+
+CLAIMS = [
+    *(each.claim() for each in COMPARISONS),
     Claim(
         "arena.N4",
         "ours",
@@ -52,22 +137,6 @@ CLAIMS = [
         0.95,
         NOTEBOOK,
     ),
-    _ratio(
-        "N5.1d",
-        "With tuned scales and a smooth function of one variable, BKB has at most 1.1 times the regret of GP-UCB",
-        "BKB",
-        "GP-UCB",
-        "smooth, 1-d, tuned",
-        1.1,
-    ),
-    _ratio(
-        "N5.2d",
-        "With tuned scales and a smooth function of two variables, BKB has at most 1.1 times the regret of GP-UCB",
-        "BKB",
-        "GP-UCB",
-        "smooth, 2-d, tuned",
-        1.1,
-    ),
     Claim(
         "arena.N5",
         "ours",
@@ -75,49 +144,6 @@ CLAIMS = [
         "its parts",
         "parts",
         parts=("arena.N5.1d", "arena.N5.2d"),
-    ),
-    _ratio(
-        "N6",
-        "With the constants of the theorems and arms without features, Beta Thompson sampling has less regret than UCB1",
-        "Beta Thompson",
-        "UCB1",
-        "no features, theory",
-    ),
-    _ratio(
-        "N7",
-        "With linear rewards and fresh arms in every round, greedy play has less regret than OFUL with the constants of its theorem",
-        "greedy",
-        "OFUL",
-        "linear, fresh, theory",
-    ),
-    _ratio(
-        "N8",
-        "With linear rewards and fixed arms, OFUL with a tuned scale has less regret than greedy play",
-        "OFUL",
-        "greedy",
-        "linear, tuned",
-    ),
-    _ratio(
-        "N9",
-        "With linear rewards of 20 fixed arms in five dimensions and tuned scales, OFUL has less than half of the regret of UCB1, which does not use the features",
-        "OFUL",
-        "UCB1",
-        "linear, tuned",
-        0.5,
-    ),
-    _ratio(
-        "N10",
-        "With tuned scales and logistic rewards of fixed arms, OFUGLB has less regret than OFUL, whose model is wrong",
-        "OFUGLB",
-        "OFUL",
-        "logistic, tuned",
-    ),
-    _ratio(
-        "N11",
-        "On the table of abalones, OFUL with a tuned scale has less regret than GP-UCB with a Gaussian kernel and a tuned scale",
-        "OFUL",
-        "GP-UCB",
-        "abalone, tuned",
     ),
 ]
 

@@ -16,6 +16,7 @@ from paperlib.core.trace import Trace
 from paperlib.stats import LEVEL, Interval
 
 RESAMPLES = 2000
+BATCH = 100  # resamples in memory at a time; each compares all pairs of trials
 TRIM = 0.25  # fraction of the scores that an interquartile mean omits on each side
 
 
@@ -32,6 +33,7 @@ def _interval(samples: Sequence[np.ndarray], statistic, of: str) -> Interval:
         statistic,
         n_resamples=RESAMPLES,
         vectorized=True,
+        batch=BATCH,
         confidence_level=LEVEL,
         method="percentile",
         rng=0,

@@ -335,7 +335,17 @@ def test_figures_show_the_outcome(outcome):
     halves = {name: np.median(outcome.scores("theory", "fresh arms", name)) for name in profile}
     assert f"theory, fresh arms: {min(halves, key=halves.get)}" in drawn.alt
     assert [*profile] == ["OFUL", "greedy", UNIFORM] and profile["OFUL"][-1] == 1
-    assert "OFUL" in tell_means(outcome) and UNIFORM in tell_means(outcome)
+
+
+def test_the_table_of_means_compares_neighbors(outcome):
+    first, *rows = tell_means(outcome).splitlines()[:5]
+    assert first.split() == "fixed arms theory tuned better than the next".split()
+    means = outcome.means("tuned", FIXED)
+    assert [row.split()[0] for row in rows] == sorted(means, key=lambda name: means[name].estimate)
+    best, second = (row.split()[0] for row in rows[:2])
+    scores = (outcome.scores("tuned", FIXED, name) for name in (best, second))
+    assert f" {improvement(*scores).estimate:.3f} [" in rows[0]
+    assert rows[-1].count("[") == 2 and all(row.count("[") == 3 for row in rows[:-1])
 
 
 def test_settings_are_listed(outcome):

@@ -16,7 +16,7 @@ from ...figures.drawing import Drawing, legend, line_styles, panels, style_conte
 from ...store.seconds import Seconds
 from ...styles import Style
 from ..field import UNIFORM, Outcome
-from ..scores import performance_profile
+from ..scores import improvement, performance_profile
 from ..styles import ARENA
 
 PALE, DEEP = 0.03, 1.5  # normalized regrets at the ends of the color scale
@@ -238,15 +238,20 @@ def tell_settings(outcome: Outcome, scales: Mapping[str, float | None]) -> str:
 
 
 def tell_means(outcome: Outcome) -> str:
-    """Return the interquartile means of both tracks as a table, the lowest tuned mean of each group first."""
+    """Return the interquartile means of both tracks as a table, the lowest tuned mean of each group first.
+
+    The last column is the probability that the learner has a lower score than the learner in the next row, with tuned scales.
+    """
     lines = []
     for group in outcome.groups():
         found = {track: outcome.means(track, group) for track in TRACKS}
-        lines.append(f"{group:26s} {'theory':21s} tuned")
-        for name in sorted(found["tuned"], key=lambda name: found["tuned"][name].estimate):
-            theory, tuned = (
-                f"{x.estimate:.3f} [{x.low:.3f}, {x.high:.3f}]"
-                for x in (found[track][name] for track in TRACKS)
-            )
-            lines.append(f"  {name:24s} {theory:21s} {tuned}")
+        lines.append(f"{group:26s} {'theory':21s} {'tuned':21s} better than the next")
+        order = sorted(found["tuned"], key=lambda name: found["tuned"][name].estimate)
+        for name, after in zip(order, [*order[1:], None]):
+            numbers = [found[track][name] for track in TRACKS]
+            if after:
+                own, other = (outcome.scores("tuned", group, x) for x in (name, after))
+                numbers.append(improvement(own, other))
+            texts = (f"{x.estimate:.3f} [{x.low:.3f}, {x.high:.3f}]" for x in numbers)
+            lines.append(f"  {name:24s} " + " ".join(f"{text:21s}" for text in texts).rstrip())
     return "\n".join(lines)
