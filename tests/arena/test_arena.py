@@ -104,19 +104,19 @@ def mine(tmp_path, request):
 
 
 def test_linear_thompson_draws_around_the_ridge_estimate():
-    learner, problem = LinearThompson(0.1, 1.0, delta=0.05, scale=0.5), LinearArms(2, arms=4)
-    streams = Streams(3, range(2))
-    state = learner.init(2, torch.ones(1, 4, 2), None, streams.at(-1), dtype=torch.float64)
-    x = torch.tensor([[[1.0, 0.0], [0.0, 1.0]]], dtype=torch.float64)
-    state = learner.update(state, x, torch.tensor([0, 1]), torch.tensor([1.0, 2.0]).double(), None)
+    learner, problem = LinearThompson(0.1, 1.0, delta=0.05, scale=0.5), LinearArms(2, arms=30)
+    streams, tkwargs = Streams(3, range(50)), {"dtype": torch.float64}
+    x = torch.eye(2, **tkwargs)[None]
+    state = learner.init(50, x, None, streams.at(-1), **tkwargs)
+    pulled = torch.arange(50) % 2
+    state = learner.update(state, x, pulled, torch.full((50,), 1.0, **tkwargs), None)
     draw = streams.at(1)
-    arms = problem.context(problem.init(2, 5, streams.at(-1), dtype=torch.float64), 1)
+    arms = problem.context(problem.init(50, 5, streams.at(-1), **tkwargs), 1)
     arm, _ = learner.select(state, arms, draw)
-    # V = diag(2, 1) in the first trial and diag(1, 2) in the second; the estimates are (1/2, 0) and (0, 1).
+    # The pulled arm is observed once: V has 2 in its direction and 1 in the other one, and the estimate is 1/2 and 0.
+    seen = x[0, pulled]
     v = 0.5 * 0.1 * math.sqrt(9 * 2 * math.log(2 / 0.05))
-    normal = draw.normal("posterior", 2)
-    deviation = normal / torch.tensor([[2.0, 1.0], [1.0, 2.0]]).double().sqrt()
-    theta = torch.tensor([[0.5, 0.0], [0.0, 1.0]]).double() + v * deviation
+    theta = seen / 2 + v * draw.normal("posterior", 2) / (1 + seen).sqrt()
     assert arm.tolist() == (arms @ theta[:, :, None])[..., 0].argmax(1).tolist()
 
 
@@ -157,6 +157,9 @@ def test_fresh_arms_are_new_in_every_round_and_trial(link):
     assert first.shape == (2, 6, 3) and (first.norm(dim=2) <= 1).all()
     assert not torch.equal(first, second) and not torch.equal(first[0], first[1])
     assert torch.equal(first, problem.context(instance, 0))
+    # The norm of a uniform point of the unit ball has the mean d / (d + 1).
+    norms = torch.stack([problem.context(instance, t).norm(dim=2) for t in range(100)])
+    assert norms.mean().item() == pytest.approx(3 / 4, abs=0.02)
     means = link.mean((first @ instance.theta[:, :, None])[..., 0])
     reward, gap = problem.respond(instance, 0, means.argmax(1), "reward", streams.at(0))
     assert gap.tolist() == [0.0, 0.0] and reward.shape == (2,)
