@@ -4,8 +4,8 @@
     python3 run.py figures [--profile quick|paper] [--only NAME] [--jobs N] [--device auto|cpu|cuda]
                    [--cluster PROFILE] [--commit-notebooks]
     python3 run.py test [--slow | --changed] [pytest arguments]
-    python3 run.py arena [--learner FILE:NAME] [--problem FILE:NAME] [--horizon N] [--trials N]
-                   [--tuning-trials N] [--seed N]
+    python3 run.py arena [--field arms|continuous] [--learner FILE:NAME] [--problem FILE:NAME]
+                   [--horizon N] [--trials N] [--tuning-trials N] [--slow-trials N] [--seed N]
     python3 run.py lab [JupyterLab arguments]
     python3 run.py docs [--profile quick|paper|custom]
     python3 run.py data [NAME ...]
@@ -148,6 +148,11 @@ def parser() -> argparse.ArgumentParser:
     arena = commands.add_parser(
         "arena", help="compare the learners of all papers, and your own, on the same problems"
     )
+    arena.add_argument(
+        "--field",
+        choices=("arms", "continuous"),
+        help="finite arms, or convex sets and boxes; default: both, or finite arms with entries of yours",
+    )
     for name in ("learner", "problem"):
         arena.add_argument(
             f"--{name}",
@@ -159,6 +164,7 @@ def parser() -> argparse.ArgumentParser:
         ("horizon", "number of rounds"),
         ("trials", "number of trials"),
         ("tuning-trials", "number of trials that choose the scales"),
+        ("slow-trials", "number of trials of slow learners"),
         ("seed", "random seed"),
     ):
         arena.add_argument(f"--{name}", metavar="N", type=int, help=words)

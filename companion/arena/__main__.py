@@ -9,10 +9,10 @@ from ..output import figures_dir, profile_dir
 from ..workflow.declared import convert_all
 from ..workflow.jobs import failure_reason, output_to, run_notebook
 from ..workflow.plan import TIMEOUT, notebook_stems, profile_results
-from .entries import load
+from .entries import FIELDS, load
 
 # Parameters of the notebooks that are options.
-SIZES = ("horizon", "trials", "tuning_trials", "seed")
+SIZES = ("horizon", "trials", "tuning_trials", "slow_trials", "seed")
 
 
 def parameters(options: argparse.Namespace) -> dict:
@@ -27,9 +27,20 @@ def parameters(options: argparse.Namespace) -> dict:
     return found | ({"extra": absolute} if absolute else {})
 
 
+def chosen_notebooks(field: str | None, own: bool) -> list[str]:
+    """Return the notebooks to run: those of a field, or of all fields. A user's own entries belong to finite arms by default."""
+    found = dict(zip(FIELDS, notebook_stems("arena")))
+    field = field or ("arms" if own else None)
+    return [found[field]] if field else [*found.values()]
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the arena's notebooks, with learners and problems of your own if you name some."""
     parser = argparse.ArgumentParser(prog="run.py arena", description=main.__doc__)
+    what = (
+        "finite arms, or convex sets and boxes; default: both, or finite arms with entries of yours"
+    )
+    parser.add_argument("--field", choices=[*FIELDS], help=what)
     place = "your own, file.py:Name; may be repeated"
     parser.add_argument("--learner", metavar="FILE:NAME", action="append", default=[], help=place)
     parser.add_argument("--problem", metavar="FILE:NAME", action="append", default=[], help=place)
@@ -44,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     profile = "custom" if values else "quick"
     folder = profile_results(profile).resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    for stem in notebook_stems("arena"):
+    for stem in chosen_notebooks(options.field, "extra" in values):
         log = folder / f"{stem}.log"
         print(f"  {stem} runs, with its messages in {log}", flush=True)
         with output_to(log):

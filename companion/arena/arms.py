@@ -7,7 +7,7 @@ Constants of the track "tuned": the theory's confidence radius, or the standard 
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -16,7 +16,9 @@ from paperlib.bkb.learners.contextual import ContextualBKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.model.confidence import Confidence
 from paperlib.bkb.problems import RKHS
-from paperlib.core.contracts import Learner, Problem
+from paperlib.core.contracts import Learner, Problem, check_kind
+from paperlib.core.streams import Streams
+from paperlib.core.validation import raise_invalid
 from paperlib.glbomd.learners.controls import UCB1, BetaThompson, LaplaceThompson
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.learners.ofuglb import OFUGLB
@@ -31,7 +33,7 @@ from paperlib.nsbco.learners.reduction import StationaryToWeak
 
 from ..bkb.problems.real import TableArms
 from ..glbomd.problems.covertype import Covertype
-from .field import DELTA, UNIFORM, ArenaLearner, first_context
+from .field import DELTA, OWN, UNIFORM, ArenaLearner, first_context
 from .learners import LinearThompson, Rescaled
 from .problems import FreshGLMArms, UnrelatedArms
 
@@ -232,7 +234,9 @@ LEARNERS = {
         fresh=True,
     ),
     "GLB-OMD": ArenaLearner(_glbomd, (*GLM, FLAT), ("Covertype",), fresh=True),
-    "OFUGLB": ArenaLearner(_ofuglb, ("logistic", "Poisson", FLAT), ("Covertype",), fresh=True),
+    "OFUGLB": ArenaLearner(
+        _ofuglb, ("logistic", "Poisson", FLAT), ("Covertype",), fresh=True, slow=True
+    ),
     "GP-UCB": ArenaLearner(
         partial(_kernel, ExactGPUCB),
         ("linear", FLAT, "smooth"),
@@ -243,6 +247,7 @@ LEARNERS = {
         ("linear", FLAT, "smooth"),
         ("logistic", "Poisson", "Covertype", "table"),
         fresh=True,
+        slow=True,
     ),
     "Laplace Thompson": ArenaLearner(_laplace, (*GLM, FLAT), ("Covertype",)),
     "Beta Thompson": ArenaLearner(
@@ -253,3 +258,29 @@ LEARNERS = {
     "greedy": ArenaLearner(_greedy, FAMILIES, fresh=True, scaled=False),
     UNIFORM: ArenaLearner(lambda known, scale: UniformArm(), FAMILIES, fresh=True, scaled=False),
 }
+
+
+def own_problem(thing: Any) -> ArmsProblem:
+    """Return the entry of a user's problem with arms.
+
+    Its attributes, if it has them, are the information: ``link``, ``noise``, ``norm_bound`` or ``norm``, and ``kernel``. Without a link
+    the rewards are Gaussian with standard deviation ``noise``, by default 1. The arms are fixed if the first two rounds have the same.
+
+    Raises:
+        ValueError: not a problem, or a context that is not a tensor of arms.
+    """
+    problem = thing() if callable(thing) else thing
+    check_kind("problem", problem)
+    link: Link = getattr(problem, "link", None) or Gaussian(getattr(problem, "noise", 1.0) ** 2)
+    norm = getattr(problem, "norm_bound", getattr(problem, "norm", 1.0))
+    kernel = getattr(problem, "kernel", None)
+    family = {Bernoulli: "logistic", Poisson: "Poisson"}.get(type(link), "linear")
+    draw = Streams(0, range(1)).at(-1)
+    instance = problem.init(1, 2, draw, dtype=torch.float64)
+    first, second = (problem.context(instance, t) for t in range(2))
+    if not torch.is_tensor(first):
+        raise_invalid("context", first, "a tensor of arms, which the field arms plays")
+    family = "smooth" if kernel is not None else family
+    return ArmsProblem(
+        problem, family, OWN, link, norm, kernel or Linear(), torch.equal(first, second)
+    )

@@ -1,18 +1,25 @@
 """Statements of ours about the arena, declared before any run at the sizes of the paper profile.
 
-Known at that time: a run of 200 rounds with 10 trials, whose scales were chosen by 5 other trials (seed 0), and an earlier try in which
-OFUL and BKB with a linear kernel had less regret than GLB-OMD with the constants of its theorem on logistic rewards, and more than
-GLB-OMD with a tenth of its radius.
+Known at that time, finite arms: a run of 200 rounds with 10 trials, whose scales were chosen by 5 other trials (seed 0), and an earlier
+try in which OFUL and BKB with a linear kernel had less regret than GLB-OMD with the constants of its theorem on logistic rewards, and
+more than GLB-OMD with a tenth of its radius. Convex sets: the track "theory" with 200 rounds and 10 trials. N17 and N18 are rows of the
+guide to choosing a learner; N22 follows the comparison of Optuna's samplers, where GPSampler was the best on smooth functions. Before
+any result was read, the rounds of the paper profile with finite arms were halved to 1,000, so that it takes less than two hours.
 
 All learners of a problem receive the same noise. Unless a claim says otherwise, "less regret" is a ratio of mean final regrets
 below 1, with a 95 % bootstrap interval over trials.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..verdicts import Claim, Finding
+from paperlib import stats
 
-NOTEBOOK = "arena_1_arms"
+from ..study import Study
+from ..verdicts import Claim, Finding, Verdict
+from .field import Traces
+
+ARMS, SETS = "arena_1_arms", "arena_2_continuous"
 
 
 class Comparison(NamedTuple):
@@ -25,11 +32,12 @@ class Comparison(NamedTuple):
     a: str
     b: str
     threshold: float = 1.0
+    notebook: str = ARMS
 
     def claim(self) -> Claim:
         """Return the claim with its test."""
         test = f"{self.a} over {self.b}, {self.problem}, {self.track}: ratio of mean final regrets, 95 % bootstrap interval over trials"
-        return Claim(self.id, "ours", self.sentence, test, "below", self.threshold, NOTEBOOK)
+        return Claim(self.id, "ours", self.sentence, test, "below", self.threshold, self.notebook)
 
 
 COMPARISONS = (
@@ -124,6 +132,107 @@ COMPARISONS = (
         "OFUL",
         "GP-UCB",
     ),
+    Comparison(
+        "arena.N12",
+        "With linear rewards of fixed arms, LinUCB of the library MABWiser with its default settings has less regret than OFUL with the constants of its theorem",
+        "theory",
+        "linear",
+        "MABWiser LinUCB",
+        "OFUL",
+    ),
+    Comparison(
+        "arena.N13",
+        "With logistic rewards of fixed arms, Thompson sampling of the library bayesianbandits has less regret than GLB-OMD with the constants of its theorem",
+        "theory",
+        "logistic",
+        "bayesianbandits",
+        "GLB-OMD",
+    ),
+    Comparison(
+        "arena.N14",
+        "With the constants of the theorem and a linear function on the simplex, PF has at most 0.9 times the regret of a learner that always plays the center",
+        "theory",
+        "linear, simplex",
+        "PF",
+        "static baseline",
+        0.9,
+        SETS,
+    ),
+    *(
+        Comparison(
+            f"arena.N15.{path}",
+            f"With a maximizer that {moves} and the constants of the theorems, a learner that always plays the center has less regret than MASTER",
+            "theory",
+            f"{path}, ball",
+            "static baseline",
+            "MASTER",
+            notebook=SETS,
+        )
+        for path, moves in (("rotation", "rotates"), ("jumps", "jumps"))
+    ),
+    Comparison(
+        "arena.N16",
+        "With tuned scales and a quadratic function on the ball, FKM has less regret than PF",
+        "tuned",
+        "quadratic, ball",
+        "FKM",
+        "PF",
+        notebook=SETS,
+    ),
+    Comparison(
+        "arena.N17",
+        "With tuned scales and a maximizer that rotates, discounted least squares has less regret than GLR",
+        "tuned",
+        "rotation, ball",
+        "D-LS",
+        "GLR",
+        notebook=SETS,
+    ),
+    Comparison(
+        "arena.N18",
+        "With tuned scales and a maximizer that jumps, GLR has less regret than Kiefer-Wolfowitz",
+        "tuned",
+        "jumps, ball",
+        "GLR",
+        "KW",
+        notebook=SETS,
+    ),
+    Comparison(
+        "arena.N19",
+        "With a tuned scale and a network that its model contains, GO-UCB has less regret than TuRBO",
+        "tuned",
+        "network",
+        "GO-UCB",
+        "TuRBO",
+        notebook=SETS,
+    ),
+    Comparison(
+        "arena.N20",
+        "On Rastrigin's function, whose many local maxima its model does not contain, TuRBO has less regret than GO-UCB with a tuned scale",
+        "tuned",
+        "Rastrigin",
+        "TuRBO",
+        "GO-UCB",
+        notebook=SETS,
+    ),
+    Comparison(
+        "arena.N21",
+        "With tuned scales and a linear function on the simplex, PF has less regret than a learner that always plays the center",
+        "tuned",
+        "linear, simplex",
+        "PF",
+        "static baseline",
+        notebook=SETS,
+    ),
+    Comparison(
+        "arena.N22",
+        "On the Styblinski-Tang function, Optuna's GPSampler has less regret than TuRBO",
+        "theory",
+        "Styblinski-Tang",
+        "Optuna GP",
+        "TuRBO",
+        notebook=SETS,
+    ),
 )
 
 CLAIMS = [
@@ -135,7 +244,7 @@ CLAIMS = [
         "MASTER, fixed arms, theory: interquartile mean of the normalized regret, 95 % stratified bootstrap interval",
         "above",
         0.95,
-        NOTEBOOK,
+        ARMS,
     ),
     Claim(
         "arena.N5",
@@ -145,6 +254,34 @@ CLAIMS = [
         "parts",
         parts=("arena.N5.1d", "arena.N5.2d"),
     ),
+    Claim(
+        "arena.N15",
+        "ours",
+        "With the constants of the theorems, a learner that always plays the center has less regret than MASTER on paths that rotate or jump",
+        "its parts",
+        "parts",
+        parts=("arena.N15.rotation", "arena.N15.jumps"),
+    ),
 ]
+
+
+def judge(study: Study, tracks: Mapping[str, Traces]) -> list[Verdict]:
+    """Decide the comparisons of a notebook by the ratio of the mean final regrets over the common trials.
+
+    ``tracks``: track -> problem -> learner -> trace.
+    """
+    found = []
+    for each in COMPARISONS:
+        if each.notebook != study.stem:
+            continue
+        traces = tracks[each.track].get(each.problem, {})
+        if missing := [name for name in (each.a, each.b) if name not in traces]:
+            reason = f"{missing[0]} did not play on {each.problem} in this run"
+            found.append(study.not_run(each.id, reason))
+        else:
+            a, b = (traces[name].last() for name in (each.a, each.b))
+            found.append(study.judge(each.id, stats.ratio(a, b, of="mean regret")))
+    return found
+
 
 FINDINGS: tuple[Finding, ...] = ()

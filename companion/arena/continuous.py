@@ -7,14 +7,17 @@ Constants of the track "tuned": working constants of each learner, with one scal
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from paperlib.core.contracts import Learner, Problem
+from paperlib.core.contracts import Learner, Problem, check_kind
+from paperlib.core.validation import raise_invalid
 from paperlib.goucb.learners.presets import algorithm1, practical
 from paperlib.goucb.learners.radius import Printed
 from paperlib.goucb.learners.turbo import TuRBO
 from paperlib.goucb.model.network import TwoLayerNet
 from paperlib.goucb.problems.synthetic import Rastrigin, StyblinskiTang, Teacher
+from paperlib.maths.bounds import Bounds
+from paperlib.maths.sets import Box
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.glr import GLR
 from paperlib.nsbco.learners.gradient import StaticBaseline
@@ -30,14 +33,17 @@ from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.pfbco import PFBCO
 
 from .adapters import BoxAdapter, Committed, ConcaveAdapter, LossAdapter
-from .field import DELTA, UNIFORM, ArenaLearner, first_context
-from .sets import Concave, Placed, Turned, UniformInSet
+from .field import DELTA, OWN, UNIFORM, ArenaLearner, first_context
+from .sets import Concave, Placed, Region, Turned, UniformInSet
 
 STATIC, DRIFTING, ROUGH = "convex, stationary", "convex, drifting", "non-convex"
 AMPLITUDE = 0.3  # of the uniform noise of the quadratics on balls and boxes
 HIDDEN = 10  # units of the network, of the problem "network" and of the learner GO-UCB
 WIDTH = 0.5  # h of Kiefer-Wolfowitz and SPSA, which no theorem fixes
-EXPLORE = 50  # rounds in which a goucb learner chooses; one of its rounds costs more than the round before
+EXPLORE = (
+    20,
+    50,
+)  # bounds on the rounds in which a slow learner chooses; each choice takes longer than the one before
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,12 @@ class Declared(Facts):
     dim: int
     diameter: float
     horizon: int
+
+    @property
+    def explore(self) -> int:
+        """Number of rounds in which a slow learner chooses: a tenth of all rounds, in the bounds ``EXPLORE``."""
+        least, most = EXPLORE
+        return min(max(least, math.ceil(self.horizon / 10)), most)
 
     @property
     def center(self) -> float:
@@ -229,19 +241,21 @@ def _goucb(known: Declared, scale: float | None) -> Learner:
     """Return GO-UCB with a network; the scale is sqrt(beta / lambda).
 
     Theory: Algorithm 1 with the paper's beta and lambda, an oracle that fits, and the ball's maximum in closed form. Departure in both
-    tracks: it chooses in 50 rounds, and then repeats the best point.
+    tracks: it chooses in the first rounds (``Declared.explore``), and then repeats the best point.
     """
     net = TwoLayerNet(HIDDEN)
     if scale is None:
         base = replace(algorithm1(10, net), radius=Printed(1.0), ridge=None, scaling="none")
     else:
         base = practical(10, net, kappa=scale)
-    return BoxAdapter(Committed(base, EXPLORE), known.center, known.reach)
+    return BoxAdapter(Committed(base, known.explore), known.center, known.reach)
 
 
 def _turbo(known: Declared, scale: float | None) -> Learner:
     """Return TuRBO with 200 candidates in any dimension. Departure: as for GO-UCB."""
-    return BoxAdapter(Committed(TuRBO(10, candidates=200), EXPLORE), known.center, known.reach)
+    return BoxAdapter(
+        Committed(TuRBO(10, candidates=200), known.explore), known.center, known.reach
+    )
 
 
 def _commit(known: Declared, scale: float | None) -> Learner:
@@ -252,7 +266,8 @@ def _commit(known: Declared, scale: float | None) -> Learner:
 
 
 CONCAVE = ("quadratic", "unequal")  # strongly concave and stationary
-OTHERS = ("linear", "smooth", "network")
+OTHERS = ("linear", "smooth", "network", "other set")
+BOXES = ("unequal", "smooth", "network")  # families whose problems are on boxes
 FAMILIES = (*CONCAVE, "drifting", *OTHERS)
 STILL = (*CONCAVE, *OTHERS)
 
@@ -266,11 +281,44 @@ LEARNERS = {
     "KW": ArenaLearner(_kiefer, CONCAVE, ("drifting", *OTHERS)),
     "SPSA": ArenaLearner(_spsa, CONCAVE, ("drifting", *OTHERS)),
     "D-LS": ArenaLearner(_least_squares, ("quadratic", "drifting"), ("unequal", *OTHERS)),
-    "GO-UCB": ArenaLearner(_goucb, ("network",), (*CONCAVE, "linear", "smooth")),
-    "TuRBO": ArenaLearner(_turbo, STILL, scaled=False),
+    "GO-UCB": ArenaLearner(
+        _goucb, ("network",), (*CONCAVE, "linear", "smooth", "other set"), slow=True
+    ),
+    "TuRBO": ArenaLearner(_turbo, STILL, scaled=False, slow=True),
     "explore, commit": ArenaLearner(_commit, STILL, ("drifting",)),
     "static baseline": ArenaLearner(
         lambda known, scale: _concave(StaticBaseline(), known), STILL, ("drifting",), scaled=False
     ),
     UNIFORM: ArenaLearner(lambda known, scale: UniformInSet(), FAMILIES, scaled=False),
 }
+
+
+def own_problem(thing: Any) -> ContinuousProblem:
+    """Return the entry of a user's problem, whose context is a ``Region``, a box (``Bounds``) or an nsbco ``Task``.
+
+    Its attributes are the information, see ``Facts``. ``low`` and ``high`` are required. The defaults of the others belong to a function
+    that is as rough as the range of its rewards: noise 0, lipschitz (high - low) / 2, smoothness high - low, concavity smoothness / 10, and
+    margin 0.2.
+
+    Raises:
+        ValueError: not a problem, no range, or another context.
+    """
+    problem = thing() if callable(thing) else thing
+    check_kind("problem", problem)
+    low, high = (getattr(problem, name, None) for name in ("low", "high"))
+    if low is None or high is None or not low < high:
+        needs = "a problem with the attributes low < high, the range of its mean rewards"
+        raise_invalid("problem", problem, needs)
+    facts = {"low": low, "high": high, "noise": 0.0, "lipschitz": (high - low) / 2}
+    L = getattr(problem, "smoothness", high - low)
+    facts |= {"smoothness": L, "concavity": L / 10, "margin": 0.2}
+    facts = {name: float(getattr(problem, name, value)) for name, value in facts.items()}
+    context = first_context(problem)
+    if not isinstance(context, Region):
+        if not (isinstance(context, Bounds) or hasattr(context, "cset")):
+            needs = "a Region, a box (Bounds) or a Task, which the field continuous plays"
+            raise_invalid("context", context, needs)
+        problem = Placed(problem)
+        context = first_context(problem)
+    family = "smooth" if isinstance(context.cset, Box) else "other set"
+    return ContinuousProblem(problem, family, OWN, Facts(**facts))

@@ -10,20 +10,65 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import torch
+from paperlib.core.contracts import check_learner, tags_of
 
-from paperlib.core.contracts import check_kind, check_learner, tags_of
-from paperlib.core.streams import Streams
-from paperlib.glbomd.model.links import Bernoulli, Gaussian, Link, Poisson
-from paperlib.maths.gp import Linear
+from . import arms, continuous
+from .field import UNIFORM, ArenaLearner, ArenaProblem
+from .peers import OPTUNA, PEERS, installed_peers
 
-from .arms import FAMILIES, LEARNERS, PROBLEMS, TABLES, ArmsProblem, Known
-from .field import UNIFORM, ArenaLearner
 
-OWN = "your problems"  # group of the problems of a user
-PARTS = [name for name in (*Known.__annotations__, *vars(Known), "scale") if name[0] != "_"]
+def parts(known: type) -> list[str]:
+    """Return the names of the information that a class of information has, with those of its base classes."""
+    names = [
+        name
+        for kind in known.__mro__[-2::-1]
+        for name in (*vars(kind).get("__annotations__", {}), *vars(kind))
+    ]
+    return [name for name in dict.fromkeys(names) if name[0] != "_"]
+
+
+class Field(NamedTuple):
+    """What a field of the arena offers.
+
+    Attributes:
+        problems: name -> function that returns the problem.
+        learners, peers: by name; peers are learners of other libraries.
+        families: families of problems that a user's learner plays.
+        known: class of the information about a problem.
+        own_problem: a user's problem -> its entry.
+        tables: names of the problems that are tables of real data.
+    """
+
+    problems: Mapping[str, Callable[[], ArenaProblem]]
+    learners: Mapping[str, ArenaLearner]
+    peers: Mapping[str, ArenaLearner]
+    families: tuple[str, ...]
+    known: type
+    own_problem: Callable[[Any], ArenaProblem]
+    tables: Sequence[str] = ()
+
+
+FIELDS = {
+    "arms": Field(
+        arms.PROBLEMS,
+        arms.LEARNERS,
+        PEERS,
+        arms.FAMILIES,
+        arms.Known,
+        arms.own_problem,
+        arms.TABLES,
+    ),
+    "continuous": Field(
+        continuous.PROBLEMS,
+        continuous.LEARNERS,
+        OPTUNA,
+        continuous.FAMILIES,
+        continuous.Declared,
+        continuous.own_problem,
+    ),
+}
 
 
 def load(place: str) -> tuple[str, Any]:
@@ -64,21 +109,24 @@ def is_problem(thing: Any) -> bool:
     return hasattr(thing, "respond")
 
 
-def own_learner(thing: Any) -> ArenaLearner:
-    """Return the entry of a user's learner, which plays every problem with arms.
+def own_learner(thing: Any, field: str = "arms") -> ArenaLearner:
+    """Return the entry of a user's learner, which plays every problem of a field.
 
     Raises:
         ValueError: an argument without a default that is not a part of the information, or an object that is not a learner.
     """
+    families, names = FIELDS[field].families, [*parts(FIELDS[field].known), "scale"]
     if not callable(thing):
         check_learner(thing)
         fresh = not tags_of(thing).fixed_arms
-        return ArenaLearner(lambda known, scale: thing, FAMILIES, fresh=fresh, scaled=False)
+        return ArenaLearner(
+            lambda known, scale: thing, families, fresh=fresh, scaled=False, own=True
+        )
     arguments = inspect.signature(thing).parameters
     for name, argument in arguments.items():
-        if argument.default is argument.empty and name not in PARTS:
+        if argument.default is argument.empty and name not in names:
             raise ValueError(
-                f"the argument {name!r} of {thing.__name__} must have a default, because the arena gives only {', '.join(PARTS)}"
+                f"the argument {name!r} of {thing.__name__} must have a default, because the arena gives only {', '.join(names)}"
             )
 
     def build(known: Any, scale: float | None) -> Any:
@@ -90,58 +138,54 @@ def own_learner(thing: Any) -> ArenaLearner:
         return learner
 
     fresh = not getattr(getattr(thing, "tags", None), "fixed_arms", False)
-    return ArenaLearner(build, FAMILIES, fresh=fresh, scaled="scale" in arguments)
-
-
-def own_problem(thing: Any) -> ArmsProblem:
-    """Return the entry of a user's problem.
-
-    Its attributes, if it has them, are the information: ``link``, ``noise``, ``norm_bound`` or ``norm``, and ``kernel``. Without a link
-    the rewards are Gaussian with standard deviation ``noise``, by default 1. The arms are fixed if the first two rounds have the same.
-    """
-    problem = thing() if callable(thing) else thing
-    check_kind("problem", problem)
-    link: Link = getattr(problem, "link", None) or Gaussian(getattr(problem, "noise", 1.0) ** 2)
-    norm = getattr(problem, "norm_bound", getattr(problem, "norm", 1.0))
-    kernel = getattr(problem, "kernel", None)
-    family = {Bernoulli: "logistic", Poisson: "Poisson"}.get(type(link), "linear")
-    draw = Streams(0, range(1)).at(-1)
-    instance = problem.init(1, 2, draw, dtype=torch.float64)
-    fixed = torch.equal(problem.context(instance, 0), problem.context(instance, 1))
-    family = "smooth" if kernel is not None else family
-    return ArmsProblem(problem, family, OWN, link, norm, kernel or Linear(), fixed)
-
-
-def sort_own(places: list[str]) -> tuple[dict[str, ArmsProblem], dict[str, ArenaLearner]]:
-    """Return the problems and the learners among a user's ``places``, by name."""
-    found: dict[str, Any] = dict(map(load, places))
-    make: Callable[[bool, Callable], dict] = lambda wanted, entry: {
-        name: entry(thing) for name, thing in found.items() if is_problem(thing) == wanted
-    }
-    return make(True, own_problem), make(False, own_learner)
+    return ArenaLearner(build, families, fresh=fresh, scaled="scale" in arguments, own=True)
 
 
 def choose(
-    problems: Sequence[str], learners: Sequence[str], tables: Sequence[str], extra: list[str]
-) -> tuple[dict[str, ArmsProblem], dict[str, ArenaLearner]]:
+    field: str,
+    problems: Sequence[str] = (),
+    learners: Sequence[str] = (),
+    extra: Sequence[str] = (),
+    *,
+    tables: Sequence[str] = (),
+    peers: bool = False,
+) -> tuple[dict[str, ArenaProblem], dict[str, ArenaLearner]]:
     """Return the problems and learners with these names, and those of the user.
 
     Args:
+        field: "arms" or "continuous".
         problems, learners: names; empty for all. Uniform play is always among the learners.
-        tables: names of the tables of real data to keep.
         extra: learners and problems of the user, see ``load``.
+        tables: names of the tables of real data to keep.
+        peers: with the learners of other libraries; a message names each library that is not installed.
+
+    Raises:
+        ValueError: an unknown name, or a user's name that the arena has.
     """
-    named = pick(problems, PROBLEMS, "problems")
+    known = FIELDS[field]
+    named = pick(problems, known.problems, "problems")
+    if unknown := {*tables} - {*known.tables}:
+        raise ValueError(
+            f"tables must contain names from {', '.join(map(repr, known.tables))}, got {min(unknown)!r}"
+        )
     places = {
-        name: build() for name, build in named.items() if name not in TABLES or name in tables
+        name: build() for name, build in named.items() if name not in known.tables or name in tables
     }
-    own_problems, own_learners = sort_own(extra)
-    entries = pick(learners and [*learners, UNIFORM], LEARNERS, "learners")
-    if taken := (places.keys() & own_problems.keys()) | (entries.keys() & own_learners.keys()):
+    entries = dict(known.learners)
+    if peers:
+        found, missing = installed_peers(known.peers)
+        entries |= found
+        for message in missing:
+            print(message)
+    entries = pick(learners and [*learners, UNIFORM], entries, "learners")
+    own = dict(map(load, extra))
+    own_places = {name: known.own_problem(x) for name, x in own.items() if is_problem(x)}
+    own_entries = {name: own_learner(x, field) for name, x in own.items() if name not in own_places}
+    if taken := (places.keys() & own_places.keys()) | (entries.keys() & own_entries.keys()):
         raise ValueError(
             f"extra must contain names that the arena does not have, got {min(taken)!r}"
         )
-    return places | own_problems, entries | own_learners
+    return places | own_places, entries | own_entries
 
 
 def pick(names: Sequence[str], known: Mapping[str, Any], what: str) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
 
 from ..store.results import run
-from .scores import interquartile_mean, normalize
+from .scores import interquartile_mean, middle_mean, normalize
 
+OWN = "your problems"  # group of the problems of a user
 UNIFORM = "uniform"  # the learner whose mean regret is the unit of the normalized regret
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0)  # candidates for the scale of every learner in the track "tuned"
 TUNING_SEED = 10**6  # trial i of the tuning has the random numbers of trial TUNING_SEED + i
@@ -55,7 +56,9 @@ class ArenaLearner(NamedTuple):
         nearly: families that it plays although its model is wrong.
         fresh: True if it can play arms that change.
         scaled: False if it has no scale, so that it is equal in both tracks.
-        saved: False if its state cannot be saved, so that an interrupted run starts again.
+        slow: True if it plays fewer trials, because its run time is nearly proportional to their number. An interrupted run starts
+            again, because the state of a learner of another library cannot be saved.
+        own: True for a user's learner.
     """
 
     build: Callable[[Any, float | None], Learner]
@@ -63,7 +66,8 @@ class ArenaLearner(NamedTuple):
     nearly: tuple[str, ...] = ()
     fresh: bool = False
     scaled: bool = True
-    saved: bool = True
+    slow: bool = False
+    own: bool = False
 
     def plays(self, problem: ArenaProblem) -> bool:
         """Return whether the learner plays a problem."""
@@ -93,6 +97,7 @@ def compete(
     horizon: int,
     trials: int,
     seed: int,
+    slow_trials: int | None = None,
     **how: Any,
 ) -> Traces:
     """Run every learner on every problem that it plays, with the same noise for all learners of a problem.
@@ -101,6 +106,7 @@ def compete(
         problems, learners: by name.
         scales: scale by learner; None for the constants of the theorem.
         horizon, trials, seed: see ``store.run``.
+        slow_trials: number of trials of slow learners, the first ones; None for all.
         how: further arguments of ``store.run``.
     """
     found = {}
@@ -112,12 +118,13 @@ def compete(
             if entry.plays(problem)
         }
         how = {"chunk": trials, "record": 50} | how
-        saved = {learner: x for learner, x in built.items() if learners[learner].saved}
-        others = {learner: x for learner, x in built.items() if learner not in saved}
-        found[name] = run(problem.problem, saved, horizon, trials, seed, **how)
-        if others:
-            how["every"] = math.inf
-            found[name] |= run(problem.problem, others, horizon, trials, seed, **how)
+        slow = {learner: x for learner, x in built.items() if learners[learner].slow}
+        others = {learner: x for learner, x in built.items() if learner not in slow}
+        found[name] = run(problem.problem, others, horizon, trials, seed, **how)
+        if slow:
+            first = min(trials, slow_trials or trials)
+            own = how | {"chunk": first, "every": math.inf}
+            found[name] |= run(problem.problem, slow, horizon, first, seed, **own)
     return found
 
 
@@ -128,27 +135,41 @@ def tune(
     trials: int,
     seed: int,
     **how: Any,
-) -> dict[str, dict[float, stats.Interval]]:
-    """Return the interquartile mean of the normalized regret over all problems for each learner and each scale of ``GRID``.
+) -> dict[float, Traces]:
+    """Run the learners with each scale of ``GRID``, on other trials than those of a comparison with the same seed.
 
-    The trials are other trials than those of a comparison with the same seed. Learners without a scale are left out.
+    Learners without a scale are left out. ``how``: further arguments of ``compete``.
     """
     entries = {name: entry for name, entry in learners.items() if entry.scaled or name == UNIFORM}
-    found: dict[str, dict[float, stats.Interval]] = {}
-    for scale in GRID:
-        scales = dict.fromkeys(entries, scale)
-        ran = compete(problems, entries, scales, horizon, trials, seed + TUNING_SEED, **how)
-        scores = [normalize(traces, UNIFORM) for traces in ran.values()]
-        for name in entries.keys() - {UNIFORM}:
-            if own := [each[name] for each in scores if name in each]:
-                found.setdefault(name, {})[scale] = interquartile_mean(own)
-    return {name: found[name] for name in entries if name in found}
+    play = lambda scale: compete(
+        problems,
+        entries,
+        dict.fromkeys(entries, scale),
+        horizon,
+        trials,
+        seed + TUNING_SEED,
+        **how,
+    )
+    return {scale: play(scale) for scale in GRID}
 
 
-def best_scales(tuned: Mapping[str, Mapping[float, stats.Interval]]) -> dict[str, float]:
-    """Return the scale with the lowest interquartile mean, by learner."""
-    least = lambda found: min(found, key=lambda scale: found[scale].estimate)
-    return {name: least(found) for name, found in tuned.items()}
+def score_scales(tuning: Mapping[float, Traces]) -> dict[str, dict[float, float]]:
+    """Return the interquartile mean of the normalized regret over all problems, learner -> scale -> mean."""
+    found: dict[str, dict[float, float]] = {}
+    for scale, traces in tuning.items():
+        scores: dict[str, list[np.ndarray]] = {}
+        for each in traces.values():
+            for name, values in normalize(each, UNIFORM).items():
+                scores.setdefault(name, []).append(values)
+        for name in scores.keys() - {UNIFORM}:
+            found.setdefault(name, {})[scale] = float(middle_mean(scores[name]))
+    return found
+
+
+def best_scales(tuning: Mapping[float, Traces]) -> dict[str, float]:
+    """Return the scale with the lowest interquartile mean of the normalized regret over all problems, by learner."""
+    scores = score_scales(tuning)
+    return {name: min(found, key=found.get) for name, found in scores.items()}
 
 
 class Outcome(NamedTuple):

@@ -1,17 +1,17 @@
-"""Adapters for bandit algorithms of other libraries: MABWiser, bayesianbandits and Vowpal Wabbit.
+"""Adapters for algorithms of other libraries: bandits of MABWiser, bayesianbandits and Vowpal Wabbit, and samplers of Optuna.
 
 Each library is used through its public interface, with one object per trial on the host. Its random numbers come from one seed per trial.
-Source: the manuals of mabwiser 2.7, bayesianbandits 1.5 and vowpalwabbit 9.11.
+Source: the manuals of mabwiser 2.7, bayesianbandits 1.5, vowpalwabbit 9.11 and optuna 4.
 Letters: R trials, K arms, d dimensions.
 """
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from scipy.special import ndtr, ndtri
 from torch import Tensor
 
 from paperlib.core import fields
@@ -19,14 +19,14 @@ from paperlib.core.contracts import Tags
 from paperlib.core.describe import frozen_dataclass
 from paperlib.core.extras import check_installed
 from paperlib.core.streams import Draw
-from paperlib.core.validation import LARGEST, check_arms, check_finite
+from paperlib.core.validation import LARGEST, check_arms, check_finite, raise_invalid
 from paperlib.glbomd.model.links import Bernoulli, Gaussian, Link, Poisson
 
-EXTRA = "peers"  # the extra that installs the packages
+from .sets import Region
 
 
 class Trial(ABC):
-    """Library object of one trial."""
+    """Library object of one trial with arms."""
 
     @abstractmethod
     def show(self, arms: np.ndarray) -> None:
@@ -46,12 +46,12 @@ class Trials:
 
     Attributes:
         each: the objects, R.
-        arms: the arms that they received last.
+        context: the context that they received last.
         rounds: number of rewards that they received.
     """
 
-    def __init__(self, each: Sequence[Trial]):
-        self.each, self.arms, self.rounds = each, None, 0
+    def __init__(self, each: Sequence[Any]):
+        self.each, self.context, self.rounds = each, None, 0
 
 
 class PeerState(NamedTuple):
@@ -63,49 +63,38 @@ class PeerState(NamedTuple):
 
 @frozen_dataclass
 class Peer(ABC):
-    """Base class of learners of other libraries. A subclass defines ``needs`` and ``start``.
+    """Base class of learners of other libraries. A subclass defines ``needs``, ``start`` and ``select``.
 
     Departure from the protocol of a learner: the state contains objects of the library, which change in place. Therefore a state can be
-    continued only once, and it cannot be saved. Run peers with ``every=math.inf``, as ``field.compete`` does for entries with ``saved=False``.
+    continued only once, and it cannot be saved. Run peers with ``every=math.inf``, as ``field.compete`` does for entries with ``slow=True``.
     """
 
     wants = "reward"
     needs = ""  # the module to import
+    extra = "peers"  # the extra that installs it
 
     @abstractmethod
-    def start(self, seed: int) -> Trial:
+    def start(self, seed: int) -> Any:
         """Return the library object of a trial."""
 
     def init(
-        self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
+        self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs
     ) -> PeerState:
         """Return new library objects, seeded with the stream "library".
 
         Raises:
             ImportError: the library is not installed.
         """
-        check_installed(self.needs, EXTRA, type(self).__name__)
+        check_installed(self.needs, self.extra, type(self).__name__)
         seeds = (draw.uniform("library") * 2**31).long().tolist()
         return PeerState(Trials([self.start(seed) for seed in seeds]), 0)
 
-    def select(self, state: PeerState, arms: Tensor, draw: Draw) -> tuple[Tensor, PeerState]:
-        """Return the choices of the library, R indices."""
-        held = self._current(state)
-        if arms is not held.arms:
-            rows = arms.expand(len(held.each), -1, -1).cpu().numpy()
-            for trial, row in zip(held.each, rows):
-                trial.show(row)
-            held.arms = arms
-        uniforms = draw.uniform("explore").tolist()
-        chosen = [trial.choose(u) for trial, u in zip(held.each, uniforms)]
-        return torch.tensor(chosen, device=arms.device), state
-
     def update(
-        self, state: PeerState, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
+        self, state: PeerState, context: Any, action: Tensor, reward: Tensor, draw: Draw
     ) -> PeerState:
         """Report the rewards to the library."""
         held = self._current(state)
-        for trial, *seen in zip(held.each, arm.tolist(), reward.tolist()):
+        for trial, *seen in zip(held.each, action.tolist(), reward.tolist()):
             trial.learn(*seen)
         held.rounds += 1
         return PeerState(held, held.rounds)
@@ -118,6 +107,23 @@ class Peer(ABC):
             )
         return state.trials
 
+
+@frozen_dataclass
+class ArmsPeer(Peer):
+    """Base class of bandit algorithms. ``start`` returns a ``Trial``."""
+
+    def select(self, state: PeerState, arms: Tensor, draw: Draw) -> tuple[Tensor, PeerState]:
+        """Return the choices of the library, R indices."""
+        held = self._current(state)
+        if arms is not held.context:
+            rows = arms.expand(len(held.each), -1, -1).cpu().numpy()
+            for trial, row in zip(held.each, rows):
+                trial.show(row)
+            held.context = arms
+        uniforms = draw.uniform("explore").tolist()
+        chosen = [trial.choose(u) for trial, u in zip(held.each, uniforms)]
+        return torch.tensor(chosen, device=arms.device), state
+
     def validate(self, arms: Tensor, arm: Tensor | None, reward: Tensor | None) -> None:
         """Raise ValueError if arms or rewards are not finite, or the arm does not exist."""
         check_arms(arms, arm)
@@ -129,7 +135,7 @@ class Peer(ABC):
 
 
 @frozen_dataclass
-class MABWiser(Peer):
+class MABWiser(ArmsPeer):
     """LinUCB or linear Thompson sampling of MABWiser, with one ridge regression that all arms share.
 
     MABWiser fits one regression per arm, and a context belongs to a user. An arm with features is therefore a context of a single arm: the
@@ -185,64 +191,58 @@ class _MABWiserTrial(Trial):
 
 
 @frozen_dataclass
-class BayesianBandits(Peer):
-    """Agent of bayesianbandits with one model that all arms share, and the features of the arms.
+class BayesianBandits(ArmsPeer):
+    """Thompson sampling of bayesianbandits with one model that all arms share, and the features of the arms.
 
     The model is Bayesian linear regression with known noise, or a generalized linear model with the Laplace approximation. The prior is
     standard normal, as in the library's examples.
 
     Attributes:
         link: family of the rewards.
-        policy: "Thompson" for Thompson sampling, or "UCB" for upper quantiles of 1000 posterior samples per arm.
-        scale: factor of the normal quantile that belongs to the level of UCB. With 1, the level is the library's default of 0.68. Thompson
-            sampling does not use it.
 
     Examples:
         >>> from companion.arena.libraries import BayesianBandits
         >>> from paperlib.glbomd import Poisson
-        >>> BayesianBandits(Poisson()).policy
-        'Thompson'
+        >>> BayesianBandits(Poisson()).needs
+        'bayesianbandits'
     """
 
     needs = "bayesianbandits"
     link: Link = Bernoulli()
-    policy: str = fields.one_of(("Thompson", "UCB"), "Thompson")
-    scale: float = fields.positive(1.0)
 
     def start(self, seed: int) -> Trial:
         """Return a trial without an agent, which needs the number of arms."""
-        from bayesianbandits import (
-            BayesianGLM,
-            NormalRegressor,
-            ThompsonSampling,
-            UpperConfidenceBound,
-        )
+        from bayesianbandits import BayesianGLM, NormalRegressor
 
         if isinstance(self.link, Gaussian):
             model = NormalRegressor(alpha=1.0, beta=1 / self.link.dispersion)
         else:
             names = {Bernoulli: "logit", Poisson: "log"}
             model = BayesianGLM(link=names[type(self.link)])
-        level = float(ndtr(self.scale * ndtri(0.68)))
-        policy = ThompsonSampling() if self.policy == "Thompson" else UpperConfidenceBound(level)
-        return _BayesianTrial(policy, model, seed)
+        return _BayesianTrial(model, seed)
 
 
 class _BayesianTrial(Trial):
     CONTEXT = np.zeros((1, 1))  # a round has no features besides those of the arms
 
-    def __init__(self, policy: Any, model: Any, seed: int):
-        self.agent, self.settings = None, (policy, model, seed)
+    def __init__(self, model: Any, seed: int):
+        self.agent, self.model, self.seed = None, model, seed
 
     def show(self, arms: np.ndarray) -> None:
-        from bayesianbandits import Arm, FunctionArmFeaturizer, LipschitzContextualAgent
+        from bayesianbandits import (
+            Arm,
+            FunctionArmFeaturizer,
+            LipschitzContextualAgent,
+            ThompsonSampling,
+        )
 
         self.arms = arms
         if self.agent is None:
-            policy, model, seed = self.settings
             features = FunctionArmFeaturizer(lambda _, indices: self.arms[indices].T[None])
             indices = [Arm(k) for k in range(len(arms))]
-            self.agent = LipschitzContextualAgent(indices, policy, features, model, None, seed)
+            self.agent = LipschitzContextualAgent(
+                indices, ThompsonSampling(), features, self.model, None, self.seed
+            )
 
     def choose(self, uniform: float) -> int:
         return self.agent.pull(self.CONTEXT)[0]
@@ -255,41 +255,33 @@ class _BayesianTrial(Trial):
 
 
 @frozen_dataclass
-class VowpalWabbit(Peer):
-    """Contextual bandit of Vowpal Wabbit with features of the actions, ``--cb_explore_adf``.
+class VowpalWabbit(ArmsPeer):
+    """SquareCB of Vowpal Wabbit, a contextual bandit with features of the actions (``--cb_explore_adf --squarecb``).
 
     The loss is 1/2 minus the reward. Therefore rewards must be between -1/2 and 1/2, because the library expects losses between 0 and 1.
 
     Attributes:
-        explore: "epsilon", "squarecb" or "regcbopt".
-        scale: factor of ``--epsilon`` (0.05) and of ``--mellowness`` (0.1), or divisor of ``--gamma_scale`` (10). With 1, these options have
-            the library's default values.
+        scale: divisor of ``--gamma_scale``, whose default is 10; a larger scale explores more.
 
     Examples:
         >>> from companion.arena.libraries import VowpalWabbit
-        >>> VowpalWabbit("squarecb", scale=0.1).options()
-        '--squarecb --gamma_scale 100'
+        >>> VowpalWabbit(scale=0.1).options()
+        '--cb_explore_adf --squarecb --gamma_scale 100'
     """
 
     needs = "vowpalwabbit"
     tags = Tags(own_actions=False)  # an update needs the probability of the chosen arm
-    explore: str = fields.one_of(("epsilon", "squarecb", "regcbopt"))
     scale: float = fields.positive(1.0)
 
     def options(self) -> str:
-        """Return the options of the exploration."""
-        return {
-            "epsilon": f"--epsilon {0.05 * self.scale:g}",
-            "squarecb": f"--squarecb --gamma_scale {10 / self.scale:g}",
-            "regcbopt": f"--regcbopt --mellowness {0.1 * self.scale:g}",
-        }[self.explore]
+        """Return the options of the command line."""
+        return f"--cb_explore_adf --squarecb --gamma_scale {10 / self.scale:g}"
 
     def start(self, seed: int) -> Trial:
         """Return a workspace without data."""
         from vowpalwabbit import Workspace
 
-        options = f"--cb_explore_adf {self.options()} --random_seed {seed} --quiet"
-        return _VowpalTrial(Workspace(options))
+        return _VowpalTrial(Workspace(f"{self.options()} --random_seed {seed} --quiet"))
 
 
 class _VowpalTrial(Trial):
@@ -302,9 +294,8 @@ class _VowpalTrial(Trial):
 
     def choose(self, uniform: float) -> int:
         self.examples = self.workspace.parse(self.lines)
-        weights = np.array(self.workspace.predict(self.examples))
-        total = weights.cumsum()
-        self.probabilities = weights / total[-1]  # RegCB gives each optimistic arm the weight 1
+        self.probabilities = np.array(self.workspace.predict(self.examples))
+        total = self.probabilities.cumsum()
         return int(np.searchsorted(total, uniform * total[-1], side="right"))
 
     def learn(self, arm: int, reward: float) -> None:
@@ -312,3 +303,68 @@ class _VowpalTrial(Trial):
         self.examples[arm].set_label_string(label)
         self.workspace.learn(self.examples)
         self.workspace.finish_example(self.examples)
+
+
+# Optuna -----------------------------------------------------------------------------------------------------
+
+SAMPLERS = ("TPESampler", "CmaEsSampler", "GPSampler")
+
+
+@frozen_dataclass
+class Optuna(Peer):
+    """Sampler of Optuna with its default settings, on the smallest box around the set of the problem.
+
+    Attributes:
+        sampler: name of a class of ``optuna.samplers``.
+
+    Examples:
+        >>> from companion.arena.libraries import Optuna
+        >>> from companion.arena.sets import Placed
+        >>> from paperlib.goucb import Rastrigin
+        >>> from paperlib.play import play
+        >>> play(Optuna("TPESampler"), Placed(Rastrigin(2)), horizon=5, trials=2)["regret"].shape
+        (2, 5)
+    """
+
+    needs = "optuna"
+    extra = "optuna"
+    sampler: str = fields.one_of(SAMPLERS)
+
+    def start(self, seed: int) -> "_Study":
+        """Return a study without trials."""
+        import optuna
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            sampler = getattr(optuna.samplers, self.sampler)(seed=seed)
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        return _Study(optuna.create_study(sampler=sampler, direction="maximize"))
+
+    def select(self, state: PeerState, region: Region, draw: Draw) -> tuple[Tensor, PeerState]:
+        """Return the suggestions of the sampler, R x d; a suggestion outside of the set is projected."""
+        bounds, cset = region.bounds, region.cset
+        ends = [*zip(bounds.lo[0].tolist(), bounds.hi[0].tolist())]
+        points = [study.suggest(ends) for study in self._current(state).each]
+        return cset.project(torch.tensor(points, dtype=cset.D.dtype, device=cset.D.device)), state
+
+    def validate(self, region: Region, action: Tensor | None, reward: Tensor | None) -> None:
+        """Raise ValueError for a context that is not a ``Region``, or numbers that are not finite."""
+        if not isinstance(region, Region):
+            raise_invalid("context", region, "a Region of a set and its bounding box")
+        for name, value in (("action", action), ("reward", reward)):
+            if value is not None:
+                check_finite(name, value, LARGEST)
+
+
+class _Study:
+    """Study of one trial of the arena. Each round is a trial of the study."""
+
+    def __init__(self, study: Any):
+        self.study, self.trial = study, None
+
+    def suggest(self, ends: list[tuple[float, float]]) -> list[float]:
+        self.trial = self.study.ask()
+        return [self.trial.suggest_float(f"x{j}", low, high) for j, (low, high) in enumerate(ends)]
+
+    def learn(self, point: list[float], reward: float) -> None:
+        self.study.tell(self.trial, reward)

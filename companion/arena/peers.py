@@ -1,20 +1,25 @@
-"""Peers in the field of finite arms: bandit algorithms of other libraries, for users who have installed them.
+"""Peers in both fields: algorithms of other libraries, for users who have installed them.
 
 Constants of the track "theory": the default settings of each library. Constants of the track "tuned": one scale multiplies the
-exploration, for example the factor alpha of LinUCB.
-Left out: contextualbandits, because it does not use features of arms. Vowpal Wabbit and UCB of bayesianbandits do not play the tables,
-because a round with 4,177 arms takes them 20 to 200 ms per trial.
+exploration, for example the factor alpha of LinUCB. Samplers of Optuna have no scale; they choose in the first rounds, as the learners
+of goucb do, and then repeat the best point.
+Left out: contextualbandits, because it does not use features of arms; and the tables, because a round with 4,177 arms takes most of these
+libraries 20 to 400 ms per trial.
 """
 
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 from paperlib.core.contracts import Learner
 from paperlib.core.extras import check_installed
 
+from .adapters import Committed
 from .arms import FLAT, GLM, Known
+from .continuous import BOXES
 from .field import ArenaLearner
 from .learners import Rescaled
-from .libraries import EXTRA, BayesianBandits, MABWiser, VowpalWabbit
+from .libraries import SAMPLERS, BayesianBandits, MABWiser, Optuna, VowpalWabbit
 
 
 def _mabwiser(policy: str, known: Known, scale: float | None) -> Learner:
@@ -22,53 +27,53 @@ def _mabwiser(policy: str, known: Known, scale: float | None) -> Learner:
     return Rescaled(MABWiser(policy, scale or 1.0), known.center)
 
 
-def _bayesian(policy: str, known: Known, scale: float | None) -> Learner:
-    """Return a learner of bayesianbandits with the model of the rewards."""
-    return BayesianBandits(known.link, policy, scale or 1.0)
+def _bayesian(known: Known, scale: float | None) -> Learner:
+    """Return Thompson sampling of bayesianbandits with the model of the rewards."""
+    return BayesianBandits(known.link)
 
 
-def _vowpal(explore: str, known: Known, scale: float | None) -> Learner:
-    """Return a learner of Vowpal Wabbit for rewards that are mapped to an interval of length 1."""
-    return Rescaled(VowpalWabbit(explore, scale or 1.0), known.center, 2 * known.reach, 0.5)
+def _vowpal(known: Known, scale: float | None) -> Learner:
+    """Return SquareCB of Vowpal Wabbit for rewards that are mapped to an interval of length 1."""
+    return Rescaled(VowpalWabbit(scale or 1.0), known.center, 2 * known.reach, 0.5)
 
 
-SHARED = {"fresh": True, "saved": False}  # fields of all entries
-_mab = partial(
-    ArenaLearner,
-    covers=("linear", FLAT),
-    nearly=("logistic", "Poisson", "Covertype", "table"),
-    **SHARED,
-)
-_bayes = partial(ArenaLearner, covers=(*GLM, FLAT), **SHARED)
-_vw = partial(
-    ArenaLearner, covers=("linear", FLAT), nearly=("logistic", "Poisson", "Covertype"), **SHARED
-)
+def _entry(build: Callable, covers: tuple[str, ...], **more: Any) -> ArenaLearner:
+    nearly = tuple({*GLM, "Covertype"} - {*covers})
+    return ArenaLearner(build, covers, nearly, fresh=True, slow=True, **more)
+
 
 PEERS = {
-    "MABWiser LinUCB": _mab(partial(_mabwiser, "LinUCB")),
-    "MABWiser LinTS": _mab(partial(_mabwiser, "LinTS")),
-    "bayesianbandits UCB": _bayes(partial(_bayesian, "UCB"), nearly=("Covertype",)),
-    "bayesianbandits Thompson": _bayes(
-        partial(_bayesian, "Thompson"), nearly=("Covertype", "table"), scaled=False
-    ),
-    "Vowpal Wabbit epsilon": _vw(partial(_vowpal, "epsilon")),
-    "Vowpal Wabbit SquareCB": _vw(partial(_vowpal, "squarecb")),
-    "Vowpal Wabbit RegCB": _vw(partial(_vowpal, "regcbopt")),
+    "MABWiser LinUCB": _entry(partial(_mabwiser, "LinUCB"), ("linear", FLAT)),
+    "MABWiser LinTS": _entry(partial(_mabwiser, "LinTS"), ("linear", FLAT)),
+    "bayesianbandits": _entry(_bayesian, (*GLM, FLAT), scaled=False),
+    "Vowpal Wabbit": _entry(_vowpal, ("linear", FLAT)),
+}
+OPTUNA = {
+    f"Optuna {name.removesuffix('Sampler')}": ArenaLearner(
+        lambda known, scale, name=name: Committed(Optuna(name), known.explore),
+        BOXES,
+        scaled=False,
+        slow=True,
+    )
+    for name in SAMPLERS
 }
 LIBRARIES = {
     "MABWiser": MABWiser,
     "bayesianbandits": BayesianBandits,
     "Vowpal Wabbit": VowpalWabbit,
+    "Optuna": Optuna,
 }
 
 
-def installed_peers() -> tuple[dict[str, ArenaLearner], list[str]]:
+def installed_peers(peers: Mapping[str, ArenaLearner]) -> tuple[dict[str, ArenaLearner], list[str]]:
     """Return the peers whose library is installed, and one message for each library that is not."""
-    found, missing = dict(PEERS), []
+    found, missing = dict(peers), []
     for name, kind in LIBRARIES.items():
+        own = [peer for peer in peers if peer.startswith(name)]
         try:
-            check_installed(kind.needs, EXTRA, name)
+            if own:
+                check_installed(kind.needs, kind.extra, name)
         except ImportError as error:
             missing.append(str(error))
-            found = {peer: entry for peer, entry in found.items() if not peer.startswith(name)}
+            found = {peer: entry for peer, entry in found.items() if peer not in own}
     return found, missing

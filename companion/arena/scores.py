@@ -8,6 +8,7 @@ Letters: P problems, R trials.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.stats import bootstrap, trim_mean
@@ -43,8 +44,13 @@ def _interval(samples: Sequence[np.ndarray], statistic, of: str) -> Interval:
     return Interval(estimate, float(found.low), float(found.high), len(samples[0]), method)
 
 
+def middle_mean(samples: Sequence[np.ndarray], axis: int = -1) -> Any:
+    """Return the mean of the middle half of the scores of all problems together, along an axis."""
+    return trim_mean(np.concatenate(samples, axis=axis), TRIM, axis=axis)
+
+
 def interquartile_mean(samples: Sequence[np.ndarray]) -> Interval:
-    """Return the mean of the middle half of the scores of all problems together.
+    """Return ``middle_mean`` with its interval.
 
     Args:
         samples: the scores of each problem, R each.
@@ -55,7 +61,7 @@ def interquartile_mean(samples: Sequence[np.ndarray]) -> Interval:
         >>> interquartile_mean([np.array([0.0, 1.0, 2.0, 99.0])]).estimate
         1.5
     """
-    pooled = lambda *each, axis: trim_mean(np.concatenate(each, axis=axis), TRIM, axis=axis)
+    pooled = lambda *each, axis: middle_mean(each, axis)
     return _interval(samples, pooled, "interquartile mean")
 
 

@@ -7,16 +7,30 @@ import pytest
 import torch
 
 from companion.arena import field, page
+from companion.arena.__main__ import chosen_notebooks
 from companion.arena.__main__ import main as arena
-from companion.arena.arms import FAMILIES, FIXED, LEARNERS, PROBLEMS, Known
-from companion.arena.entries import choose, load, own_learner, own_problem
-from companion.arena.field import GRID, TUNING_SEED, UNIFORM, Outcome, best_scales, compete, tune
+from companion.arena.arms import FAMILIES, FIXED, LEARNERS, PROBLEMS, Known, own_problem
+from companion.arena.claims import COMPARISONS, judge
+from companion.arena.entries import FIELDS, choose, load, own_learner
+from companion.arena.field import (
+    GRID,
+    TUNING_SEED,
+    UNIFORM,
+    Outcome,
+    best_scales,
+    compete,
+    score_scales,
+    tune,
+)
+from companion.arena.figures import field as figures
 from companion.arena.figures.field import (
     draw_means,
     draw_profiles,
     draw_regret,
+    first_learners,
     tell_means,
     tell_settings,
+    tell_trials,
 )
 from companion.arena.learners import LinearThompson, Rescaled
 from companion.arena.problems import FreshGLMArms, UnrelatedArms
@@ -286,7 +300,11 @@ def test_scales_are_chosen_on_other_trials(monkeypatch):
     learners = {name: LEARNERS[name] for name in ("OFUL", "Beta Thompson", "greedy", UNIFORM)}
     tuned = tune(problems, learners, 50, 2, seed=7)
     assert {*seen} == {7 + TUNING_SEED} and len(seen) == len(GRID)
-    assert [*tuned] == ["OFUL"] and [*tuned["OFUL"]] == [*GRID]
+    assert [*tuned] == [*GRID]
+    # Uniform play has the regret |log(1 / 0.3)| + 0.1.
+    unit = math.log(1 / 0.3) + 0.1
+    expected = {scale: (abs(math.log(scale / 0.3)) + 0.1) / unit for scale in GRID}
+    assert score_scales(tuned) == {"OFUL": pytest.approx(expected)}
     assert best_scales(tuned) == {"OFUL": 0.3}
 
 
@@ -295,7 +313,7 @@ def outcome(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PAPERLIB_RESULTS", str(tmp_path_factory.mktemp("results")))
         names = ["OFUL", "UCB1", "greedy"]
-        problems, learners = choose(["linear", "logistic", "linear, fresh"], names, [], [])
+        problems, learners = choose("arms", ["linear", "logistic", "linear, fresh"], names)
         none = dict.fromkeys(learners)
         tracks = {
             "theory": compete(problems, learners, none, 60, 4, 0),
@@ -340,6 +358,35 @@ def test_figures_show_the_outcome(outcome):
     assert [*profile] == ["OFUL", "greedy", UNIFORM] and profile["OFUL"][-1] == 1
 
 
+def test_slow_learners_are_counted_apart(outcome):
+    assert tell_trials(outcome) == "4 trials"
+    slow = outcome.learners | {"OFUL": outcome.learners["OFUL"]._replace(slow=True)}
+    assert tell_trials(outcome._replace(learners=slow)) == "4 trials"
+    cut = lambda scores: {name: x[:2] if name == "OFUL" else x for name, x in scores.items()}
+    tracks = {
+        track: {problem: cut(scores) for problem, scores in found.items()}
+        for track, found in outcome.tracks.items()
+    }
+    fewer = outcome._replace(learners=slow, tracks=tracks)
+    assert tell_trials(fewer) == "4 trials (2 trials of slow learners)"
+    assert fewer.means("tuned", FIXED)["OFUL"].n == 2
+
+
+def test_a_panel_of_profiles_shows_the_best_learners_and_those_of_the_user(outcome, monkeypatch):
+    monkeypatch.setattr(figures, "MOST", 1)
+    means = outcome.means("tuned", FIXED)
+    best, *_, worst = sorted(means, key=lambda name: means[name].estimate)
+    assert worst == UNIFORM and first_learners(outcome, "tuned", FIXED) == {best, UNIFORM}
+    other = next(name for name in means if name not in (best, UNIFORM))
+    own = outcome.learners | {other: outcome.learners[other]._replace(own=True)}
+    mine = outcome._replace(learners=own)
+    assert first_learners(mine, "tuned", FIXED) == {best, other, UNIFORM}
+    drawn = draw_profiles(mine)
+    assert len(drawn.fig.axes[2].lines) == 3 and "1 learners" in drawn.caption
+    assert "and your own." in drawn.caption and "your own" not in draw_profiles(outcome).caption
+    assert [*drawn.numbers["tuned"][FIXED]] == [*means]  # the JSON has all learners
+
+
 def test_the_table_of_means_compares_neighbors(outcome):
     first, *rows = tell_means(outcome).splitlines()[:5]
     assert first.split() == "fixed arms theory tuned better than the next".split()
@@ -359,11 +406,52 @@ def test_settings_are_listed(outcome):
     assert lines.splitlines()[-1].split() == "uniform no scale uses nothing".split()
 
 
+# ---- Claims ------------------------------------------------------------------------------------------------
+
+
+class Judge:
+    """Record what a study would judge."""
+
+    stem = "arena_1_arms"
+
+    def judge(self, id, interval):
+        return id, interval.estimate, interval.n
+
+    def not_run(self, id, reason):
+        return id, reason
+
+
+def test_comparisons_are_ratios_over_the_common_trials():
+    run = {
+        "OFUL": trace_of([2.0, 4.0, 100.0]),
+        "GLB-OMD": trace_of([4.0, 8.0]),
+        "OFUGLB": trace_of([1.0, 1.0]),
+    }
+    found = {id: rest for id, *rest in judge(Judge(), {"theory": {"logistic": run}, "tuned": {}})}
+    own = [each.id for each in COMPARISONS if each.notebook == "arena_1_arms"]
+    assert [*found] == own and 0 < len(own) < len(COMPARISONS)
+    assert found["arena.N1"] == [0.5, 2] and found["arena.N3"] == [pytest.approx(1 / 6), 2]
+    assert found["arena.N2"] == ["GLB-OMD did not play on logistic in this run"]
+    assert found["arena.N13"] == ["bayesianbandits did not play on logistic in this run"]
+
+
+@pytest.mark.parametrize("each", COMPARISONS, ids=lambda each: each.id)
+def test_both_learners_of_a_comparison_play_its_problem(each):
+    known = FIELDS["arms" if each.notebook == "arena_1_arms" else "continuous"]
+    entries = {**known.learners, **known.peers}
+    if each.problem in ("abalone", "Covertype"):
+        families = {"abalone": "table", "Covertype": "Covertype"}
+        covers = lambda name: families[each.problem] in entries[name].covers + entries[name].nearly
+    else:
+        covers = lambda name: entries[name].plays(known.problems[each.problem]())
+    assert covers(each.a) and covers(each.b)
+
+
 # ---- Entries of a user -------------------------------------------------------------------------------------
 
 
 def test_a_learner_of_a_user_gets_the_information_that_it_names(mine):
-    problems, learners = choose(["linear"], ["OFUL"], [], [f"{mine}:First", f"{mine}:Ads"])
+    problems, learners = choose("arms", ["linear"], ["OFUL"], [f"{mine}:First", f"{mine}:Ads"])
     assert [*problems] == ["linear", "Ads"] and [*learners] == ["OFUL", UNIFORM, "First"]
     first = learners["First"]
     assert first.scaled and first.fresh and first.covers == FAMILIES
@@ -438,12 +526,21 @@ def test_a_file_named_like_a_module_is_refused(tmp_path):
 
 def test_unknown_and_taken_names_are_refused(mine):
     with pytest.raises(ValueError, match="problems must contain names from 'linear'.*got 'liner'"):
-        choose(["liner"], [], [], [])
+        choose("arms", ["liner"])
     with pytest.raises(ValueError, match="learners must contain names.*got 'oful'"):
-        choose([], ["oful"], [], [])
+        choose("arms", [], ["oful"])
     mine.write_text(OWN.replace("class First", "class OFUL"))
+    with pytest.raises(ValueError, match="tables must contain names.*'abalone', got 'balone'"):
+        choose("arms", tables=["balone"])
     with pytest.raises(ValueError, match="got 'OFUL'"):
-        choose(["linear"], [], [], [f"{mine}:OFUL"])
+        choose("arms", ["linear"], [], [f"{mine}:OFUL"])
+
+
+def test_the_command_runs_the_notebooks_of_a_field():
+    arms, continuous = "arena_1_arms", "arena_2_continuous"
+    assert chosen_notebooks(None, own=False) == [arms, continuous]
+    assert chosen_notebooks(None, own=True) == chosen_notebooks("arms", own=False) == [arms]
+    assert chosen_notebooks("continuous", own=True) == [continuous]
 
 
 def test_the_command_refuses_a_wrong_place(capsys):

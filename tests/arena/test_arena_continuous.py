@@ -10,7 +10,15 @@ import torch
 
 from companion.arena import field
 from companion.arena.adapters import BoxAdapter, Committed, ConcaveAdapter, LossAdapter
-from companion.arena.continuous import DRIFTING, LEARNERS, PROBLEMS, ROUGH
+from companion.arena.continuous import (
+    DRIFTING,
+    LEARNERS,
+    PROBLEMS,
+    ROUGH,
+    Facts,
+    own_problem,
+)
+from companion.arena.entries import own_learner
 from companion.arena.sets import Concave, Placed, Region, Turned, UniformInSet, uniform_point
 from paperlib.core.contracts import Observed
 from paperlib.core.streams import Streams
@@ -554,7 +562,7 @@ def test_learners_read_the_information_that_their_builders_need():
     assert read["SPSA"] == sorted([*bounds, "dim"])
     assert read["MASTER"] == read["KW"] == read["static baseline"] == bounds
     assert read["D-LS"] == sorted([*bounds, "horizon"])
-    assert read["GO-UCB"] == read["TuRBO"] == ["center", "reach"]
+    assert read["GO-UCB"] == read["TuRBO"] == ["center", "explore", "reach"]
     assert read["explore, commit"] == ["horizon"] and read["uniform"] == []
 
 
@@ -600,8 +608,97 @@ def test_the_field_competes_and_tunes(tmp_path, monkeypatch):
     assert {name: len(t.last()) for name, t in traces["quadratic, ball"].items()} == dict.fromkeys(
         learners, 4
     )
-    tuned = field.tune(problems, learners, 40, 4, 0)
+    tuned = field.score_scales(field.tune(problems, learners, 40, 4, 0))
     assert {name: set(x) for name, x in tuned.items()} == {
         name: {*field.GRID} for name in ("PF", "D-LS")
     }
-    assert all(math.isfinite(x.estimate) for each in tuned.values() for x in each.values())
+    assert all(math.isfinite(x) for each in tuned.values() for x in each.values())
+
+
+@pytest.mark.parametrize("horizon, rounds", [(5, 20), (200, 20), (301, 31), (9000, 50)])
+def test_slow_learners_choose_in_a_tenth_of_the_rounds(horizon, rounds):
+    known = FIELD["quadratic, box"].known(horizon)
+    assert LEARNERS["TuRBO"].build(known, None).base.explore == rounds == known.explore
+
+
+# ---- Entries of a user -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Hill:
+    """Maximize -|x| on a box of the user's units."""
+
+    low, high, noise = -2.0, 0.0, 0.1
+
+    def init(self, trials, horizon, draw, **tkwargs):
+        return torch.zeros(trials, 1, **tkwargs)
+
+    def context(self, instance, t):
+        return Bounds(torch.tensor([[-2.0]]).to(instance), torch.tensor([[2.0]]).to(instance))
+
+    def respond(self, instance, t, action, wants, draw):
+        value = -abs(action[:, 0])
+        return value + self.noise * draw.normal("reward"), -value
+
+
+def test_a_problem_of_a_user_on_a_box():
+    entry = own_problem(Hill)
+    assert entry.group == field.OWN and entry.family == "smooth"
+    assert entry.facts == Facts(-2.0, 0.0, 0.1, 1.0, 2.0, 0.2, 0.2)
+    known = entry.known(30)
+    assert (known.dim, known.horizon) == (1, 30)
+    players = [name for name, learner in LEARNERS.items() if learner.plays(entry)]
+    assert players == [*LEARNERS]
+    for name in ("explore, commit", "PF", "KW", "MASTER", "static baseline", "TuRBO"):
+        regret = play(LEARNERS[name].build(known, None), entry.problem, 8, 2)["regret"]
+        assert regret.shape == (2, 8) and (regret >= 0).all()
+    # Uniform points have the mean regret 1.
+    last = play(UniformInSet(), entry.problem, 50, 100).last() / 50
+    assert abs(last.mean() - 1) < 0.05
+
+
+def test_a_problem_of_a_user_may_state_more_and_have_another_set():
+    @dataclass(frozen=True)
+    class Mine(Concave):
+        low, high, smoothness = -1.0, 1.0, 0.7
+
+    entry = own_problem(Mine("simplex", 3))
+    assert entry.family == "other set" and entry.problem == Mine("simplex", 3)
+    assert entry.facts == Facts(-1.0, 1.0, 0.2, 1.0, 0.7, pytest.approx(0.07), 0.5)
+    players = [name for name, learner in LEARNERS.items() if learner.plays(entry)]
+    assert players == [*LEARNERS]
+
+
+class Reversed(Hill):
+    low, high = 1.0, 1.0
+
+
+class NoSet(Hill):
+    def context(self, instance, t):
+        return instance
+
+
+@pytest.mark.parametrize(
+    "thing, message",
+    [
+        (UniformInSet(), "problem"),
+        (Concave("simplex", 3), "attributes low < high"),
+        (Reversed(), "attributes low < high"),
+        (NoSet(), "Region, a box"),
+    ],
+)
+def test_a_problem_of_a_user_without_range_or_set_is_rejected(thing, message):
+    with pytest.raises(ValueError, match=message):
+        own_problem(thing)
+
+
+def test_a_learner_of_a_user_gets_the_declared_facts():
+    entry = own_learner(
+        lambda noise, dim, scale=0.5: KieferWolfowitz(1 + noise + dim + scale), "continuous"
+    )
+    known = FIELD["quadratic, box"].known(30)
+    assert entry.scaled and entry.build(known, None) == KieferWolfowitz(6.5 + known.noise)
+    assert entry.build(known, 0.1) == KieferWolfowitz(6.1 + known.noise)
+    assert entry.uses(known) == ["noise", "dim"]
+    with pytest.raises(ValueError, match="'kernel' of .* must have a default.*low, high.*dim"):
+        own_learner(lambda kernel: UniformInSet(), "continuous")

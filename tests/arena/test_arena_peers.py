@@ -10,9 +10,18 @@ import torch
 
 from companion.arena import field
 from companion.arena.arms import LEARNERS, PROBLEMS
+from companion.arena.continuous import PROBLEMS as CONTINUOUS
+from companion.arena.entries import choose
 from companion.arena.field import ArenaLearner
-from companion.arena.libraries import BayesianBandits, MABWiser, Peer, Trial, VowpalWabbit
-from companion.arena.peers import LIBRARIES, PEERS, installed_peers
+from companion.arena.libraries import (
+    ArmsPeer,
+    BayesianBandits,
+    MABWiser,
+    Optuna,
+    Trial,
+    VowpalWabbit,
+)
+from companion.arena.peers import LIBRARIES, OPTUNA, PEERS, installed_peers
 from paperlib.core.describe import frozen_dataclass
 from paperlib.core.streams import Streams
 from paperlib.glbomd.model.links import Bernoulli, Gaussian
@@ -122,75 +131,150 @@ def test_the_model_of_bayesianbandits_is_the_posterior():
     np.testing.assert_allclose(model.coef_, np.linalg.solve(precision, x.T @ rewards / 0.25))
 
 
-def test_ucb_of_bayesianbandits_chooses_by_the_quantile():
-    """Of two arms with the posterior means 8/9 (standard deviation 1/3) and 0 (standard deviation 1) a high quantile favors the second."""
-    pytest.importorskip("bayesianbandits")
-    chosen = []
-    for scale in (1.0, 8.0):
-        trial = BayesianBandits(Gaussian(0.125), "UCB", scale).start(0)
-        trial.show(np.eye(2))
-        trial.choose(0.5)
-        trial.learn(0, 1.0)
-        chosen.append(trial.choose(0.5))
-    # 8/9 + z/3 < z for z > 4/3. The quantile 0.68 belongs to z = 0.47, and the scale 8 to z = 3.7.
-    assert chosen == [0, 1]
-
-
 def test_the_options_of_vowpal_wabbit():
-    options = lambda explore, scale: VowpalWabbit(explore, scale).options()
-    assert options("epsilon", 1.0) == "--epsilon 0.05"
-    assert options("squarecb", 0.1) == "--squarecb --gamma_scale 100"
-    assert options("regcbopt", 0.3) == "--regcbopt --mellowness 0.03"
+    assert VowpalWabbit().options().endswith("--squarecb --gamma_scale 10")  # the library's default
+    assert VowpalWabbit(0.1).options().endswith("--squarecb --gamma_scale 100")
 
 
 def test_vowpal_wabbit_draws_from_its_probabilities():
-    """After a loss of arm 0, the other three arms are equal. Arm 0 has the probability 0.05/4, each other arm 0.05/4 + 0.95/3."""
+    """Before the first loss, all four arms are equal."""
     pytest.importorskip("vowpalwabbit")
-    trial = VowpalWabbit("epsilon").start(0)
+    trial = VowpalWabbit().start(0)
     trial.show(np.eye(4))
-    trial.choose(0.5)
-    trial.learn(0, -0.5)
-    uniforms = (0.0, 0.0124, 0.0126, 0.3416, 0.3418, 0.6707, 0.6709, 1 - 2**-53)
+    uniforms = (0.0, 0.2499, 0.2501, 0.4999, 0.5001, 0.7499, 0.7501, 1 - 2**-53)
     assert [trial.choose(u) for u in uniforms] == [0, 0, 1, 1, 2, 2, 3, 3]
+    trial.choose(0.0)
+    trial.learn(0, -0.5)
+    trial.choose(0.5)
+    assert trial.probabilities[0] < min(trial.probabilities[1:])
+    assert trial.probabilities.sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("explore", ["epsilon", "squarecb", "regcbopt"])
-def test_vowpal_wabbit_learns_as_from_its_text_format(explore):
+def test_vowpal_wabbit_learns_as_from_its_text_format():
     library = pytest.importorskip("vowpalwabbit")
-    learner, rng = VowpalWabbit(explore), np.random.default_rng(0)
+    learner, rng = VowpalWabbit(), np.random.default_rng(0)
     trial = learner.start(5)
-    text = library.Workspace(f"--cb_explore_adf {learner.options()} --random_seed 5 --quiet")
+    text = library.Workspace(f"{learner.options()} --random_seed 5 --quiet")
     for t in range(100):
         if t % 10 == 0:
             arms = rng.normal(size=(4, 3))
             trial.show(arms)
         lines = ["| " + " ".join(f"{j}:{x:.9g}" for j, x in enumerate(arm)) for arm in arms]
-        weights = np.array(text.predict(lines))
         arm = trial.choose(rng.uniform())
-        np.testing.assert_array_equal(trial.probabilities, weights / weights.sum())
+        np.testing.assert_array_equal(trial.probabilities, text.predict(lines))
         loss = float(arms[arm, 0] < 0)
         trial.learn(arm, 0.5 - loss)
         lines[arm] = f"0:{loss}:{trial.probabilities[arm]:.9g} {lines[arm]}"
         text.learn(lines)
 
 
+ALL = PEERS | OPTUNA
+
+
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_a_missing_package_is_named(name, monkeypatch):
-    monkeypatch.setitem(sys.modules, LIBRARIES[name].needs, None)
-    found, missing = installed_peers()
+    kind = LIBRARIES[name]
+    monkeypatch.setitem(sys.modules, kind.needs, None)
+    found, missing = installed_peers(ALL)
     assert not any(peer.startswith(name) for peer in found)
-    expected = f"{name} requires the package {LIBRARIES[name].needs} of the extra 'peers'"
+    expected = f"{name} requires the package {kind.needs} of the extra {kind.extra!r}"
     assert any(message.startswith(expected) for message in missing)
-    peer = next(peer for peer in PEERS if peer.startswith(name))
-    with pytest.raises(ImportError, match=rf"package {LIBRARIES[name].needs} of the extra 'peers'"):
-        regret(peer, "linear", 1)
+    peer, place = next(
+        (ALL[peer], place) for peer, place in PLACES.items() if peer.startswith(name)
+    )
+    with pytest.raises(ImportError, match=rf"package {kind.needs} of the extra {kind.extra!r}"):
+        play(peer.build(place.known(15), 0.1), place.problem, 15, 1)
 
 
 def test_installed_peers_are_found():
     there = tuple(name for name, kind in LIBRARIES.items() if find_spec(kind.needs))
-    found, missing = installed_peers()
-    assert [*found] == [name for name in PEERS if name.startswith(there)]
+    found, missing = installed_peers(ALL)
+    assert [*found] == [name for name in ALL if name.startswith(there)]
     assert len(missing) == len(LIBRARIES) - len(there)
+    assert installed_peers({}) == ({}, [])
+
+
+def test_messages_of_missing_libraries_are_printed(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "mabwiser", None)
+    chosen = choose("arms", ["linear"], peers=True)[1]
+    assert capsys.readouterr().out.startswith("MABWiser requires the package mabwiser")
+    assert not any(name.startswith("MABWiser") for name in chosen)
+    assert not {*choose("arms", ["linear"])[1]} & {*PEERS}
+
+
+def test_slow_learners_play_the_first_trials(monkeypatch, tmp_path):
+    monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path))
+    problems = {"logistic": PROBLEMS["logistic"]()}
+    entries = {
+        "ours": ArenaLearner(lambda known, scale: InTurn(), ("logistic",)),
+        "peer": ArenaLearner(lambda known, scale: InTurn(), ("logistic",), slow=True),
+    }
+    compare = lambda count: field.compete(
+        problems, entries, dict.fromkeys(entries), 20, 5, 0, slow_trials=count
+    )["logistic"]
+    found = compare(2)
+    assert (found["ours"].trials, found["peer"].trials) == ([*range(5)], [0, 1])
+    np.testing.assert_array_equal(found["peer"].last(), found["ours"].last()[:2])
+    assert compare(None)["peer"].trials == compare(9)["peer"].trials == [*range(5)]
+
+
+# ---- Optuna ------------------------------------------------------------------------------------------------
+
+
+PLACES = {peer: PROBLEMS["linear"]() for peer in PEERS} | {
+    peer: CONTINUOUS["quadratic, box"]() for peer in OPTUNA
+}
+
+
+@pytest.mark.parametrize("peer", OPTUNA)
+def test_a_sampler_of_optuna_suggests_what_a_study_suggests(peer):
+    """Seeds, directions and rounds are those of a study that is run by hand."""
+    optuna = pytest.importorskip("optuna")
+    place, rounds = PLACES[peer], 14
+    streams = Streams(0, [3])
+    learner = OPTUNA[peer].build(place.known(rounds), None).base
+    begun = place.problem.init(1, rounds, streams.at(-1), **TKWARGS)
+    region = place.problem.context(begun, 0)
+    seed = int(streams.at(-1).uniform("library") * 2**31)
+    study = optuna.create_study(
+        sampler=getattr(optuna.samplers, learner.sampler)(seed=seed), direction="maximize"
+    )
+    state = learner.init(1, region, rounds, streams.at(-1), **TKWARGS)
+    for t in range(rounds):
+        point, state = learner.select(state, region, streams.at(t))
+        reward = -point.square().sum(1)
+        state = learner.update(state, region, point, reward, streams.at(t))
+        trial = study.ask()
+        by_hand = [trial.suggest_float(f"x{j}", -1.0, 1.0) for j in range(5)]
+        study.tell(trial, float(reward))
+        assert point[0].tolist() == by_hand
+    assert study.best_value > study.trials[0].value
+
+
+def test_a_suggestion_outside_of_the_set_is_projected():
+    pytest.importorskip("optuna")
+    place = CONTINUOUS["quadratic, ball"]()
+    streams = Streams(0, range(30))
+    begun = place.problem.init(30, 5, streams.at(-1), **TKWARGS)
+    region = place.problem.context(begun, 0)
+    learner = Optuna("TPESampler")
+    state = learner.init(30, region, 5, streams.at(-1), **TKWARGS)
+    point, _ = learner.select(state, region, streams.at(0))
+    norms = point.norm(dim=1)
+    assert norms.max() <= 1 + 1e-12 and (norms > 1 - 1e-12).any() and (norms < 0.9).any()
+
+
+def test_optuna_plays_on_boxes_and_rejects_other_contexts():
+    covered = {name for name, build in CONTINUOUS.items() if OPTUNA["Optuna TPE"].plays(build())}
+    assert covered == {"quadratic, box", "Styblinski-Tang", "Rastrigin", "network"}
+    for name in covered:
+        place = CONTINUOUS[name]()
+        assert type(field.first_context(place.problem).cset).__name__ == "Box"
+    with pytest.raises(ValueError, match="Region"):
+        Optuna("TPESampler").validate(torch.zeros(1, 2), None, None)
+    region = field.first_context(CONTINUOUS["quadratic, box"]().problem)
+    with pytest.raises(ValueError, match="reward"):
+        Optuna("TPESampler").validate(region, torch.zeros(1, 5), torch.tensor([math.nan]))
 
 
 class Counter(Trial):
@@ -207,7 +291,7 @@ class Counter(Trial):
 
 
 @frozen_dataclass
-class InTurn(Peer):
+class InTurn(ArmsPeer):
     """A peer that needs no package."""
 
     needs = "math"
@@ -270,13 +354,13 @@ def test_a_comparison_saves_no_peer_halfway(tmp_path, monkeypatch):
     monkeypatch.setattr(field, "run", keep)
     entries = {
         "ours": ArenaLearner(lambda known, scale: InTurn(), ("logistic",)),
-        "peer": ArenaLearner(lambda known, scale: InTurn(), ("logistic",), saved=False),
+        "peer": ArenaLearner(lambda known, scale: InTurn(), ("logistic",), slow=True),
     }
     field.compete({"logistic": problem}, entries, dict.fromkeys(entries), 20, 2, 0)
     assert calls == [(["ours"], None), (["peer"], math.inf)]
     play(InTurn(), problem.problem, 3, 2, checkpoint=tmp_path / "file", every=calls[1][1])
     assert not any(tmp_path.iterdir())
-    assert not any(entry.saved for entry in PEERS.values())
+    assert all(entry.slow for entry in (PEERS | OPTUNA).values())
 
 
 def test_a_peer_rejects_rewards_that_are_not_finite():

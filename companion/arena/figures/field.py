@@ -20,6 +20,7 @@ from ..scores import improvement, performance_profile
 from ..styles import ARENA
 
 PALE, DEEP = 0.03, 1.5  # normalized regrets at the ends of the color scale
+MOST = 8  # learners in a panel of performance profiles
 LOOKS = {"theory": Style("black", "s"), "tuned": Style("vermilion", "o")}
 TRACKS = {
     "theory": "with the constants of the theorems",
@@ -36,6 +37,18 @@ def lowest(found: Mapping[str, Mapping], value: Callable[[Any], float] = float) 
     return "; ".join(f"{group}: {name}" for group, name in best.items())
 
 
+def tell_trials(outcome: Outcome) -> str:
+    """Return the number of trials and, if it is smaller, the number of trials of slow learners."""
+    counts: dict[bool, set[int]] = {}
+    for scores in outcome.tracks["theory"].values():
+        for name, each in scores.items():
+            counts.setdefault(outcome.learners[name].slow, set()).add(len(each))
+    text = f"{max(counts[False])} trials"
+    if True in counts and counts[True] != counts[False]:
+        text += f" ({max(counts[True])} trials of slow learners)"
+    return text
+
+
 def draw_regret(outcome: Outcome) -> Drawing:
     """Draw the mean normalized regret of each learner on each problem, one panel per track."""
     rows, columns = [*outcome.learners], [*outcome.problems]
@@ -46,7 +59,7 @@ def draw_regret(outcome: Outcome) -> Drawing:
     trials = max(len(x) for x in outcome.tracks["theory"][columns[0]].values())
     return Drawing(
         fig,
-        caption=f"Mean normalized regret of each learner (row) on each problem (column) over {trials} trials. {SCORE} Bold: the lowest mean of a problem. A star marks a learner whose model does not cover the problem. Empty: the learner cannot play the problem. (a) Constants of the theorems. (b) One scale per learner, chosen on other trials; learners without a scale are equal in both panels.",
+        caption=f"Mean normalized regret of each learner (row) on each problem (column) over {tell_trials(outcome)}. {SCORE} Bold: the lowest mean of a problem. A star marks a learner whose model does not cover the problem. Empty: the learner cannot play the problem. (a) Constants of the theorems. (b) One scale per learner, chosen on other trials; learners without a scale are equal in both panels.",
         alt="Two heat maps. "
         + " ".join(
             f"{track.capitalize()}, lowest mean by problem: {lowest(found)}."
@@ -128,7 +141,7 @@ def draw_means(outcome: Outcome) -> Drawing:
     first = lowest({group: numbers[group]["tuned"] for group in groups}, lambda x: x.estimate)
     return Drawing(
         fig,
-        caption=f"Interquartile means of the normalized regret over the problems of a group, with 95 % stratified bootstrap intervals over {max(trials.values())} trials per problem. {SCORE} Vertical line: uniform play. Only learners that play all problems of a group are shown.",
+        caption=f"Interquartile means of the normalized regret over the problems of a group, with 95 % stratified bootstrap intervals over {tell_trials(outcome)} per problem. {SCORE} Vertical line: uniform play. Only learners that play all problems of a group are shown.",
         alt=f"One dot and interval per learner and track. Lowest with tuned scales: {first}.",
         trials=trials,
         numbers=numbers,
@@ -143,11 +156,15 @@ def draw_profiles(outcome: Outcome) -> Drawing:
     for row, track in zip(axes, TRACKS):
         for ax, group in zip(row, groups):
             names = outcome.complete(group)
+            curves = {
+                name: performance_profile(outcome.scores(track, group, name), at) for name in names
+            }
+            numbers.setdefault(track, {})[group] = curves
+            drawn = first_learners(outcome, track, group)
             with style_context():
                 for name, how in line_styles(names, ARENA).items():
-                    curve = performance_profile(outcome.scores(track, group, name), at)
-                    numbers.setdefault(track, {}).setdefault(group, {})[name] = curve
-                    ax.plot(at, curve, **how | {"marker": None})
+                    if name in drawn:
+                        ax.plot(at, curves[name], **how | {"marker": None})
                 ax.set(xscale="log", title=f"{group}\n{track}", ylim=(0, 1.02))
                 ax.margins(x=0)
     for ax in axes[-1]:
@@ -155,14 +172,23 @@ def draw_profiles(outcome: Outcome) -> Drawing:
     for ax in axes[:, 0]:
         ax.set_ylabel("fraction of trials")
     legend(fig, columns=4)
+    own = ", and your own" if any(entry.own for entry in outcome.learners.values()) else ""
     return Drawing(
         fig,
-        caption=f"Performance profiles: the fraction of trials whose normalized regret is at most the number on the horizontal axis; higher curves are better. {SCORE} Upper row: constants of the theorems. Lower row: one scale per learner, chosen on other trials. Only learners that play all problems of a group are shown.",
+        caption=f"Performance profiles: the fraction of trials whose normalized regret is at most the number on the horizontal axis; higher curves are better. {SCORE} Upper row: constants of the theorems. Lower row: one scale per learner, chosen on other trials. Each panel shows uniform play and the {MOST} learners with the lowest interquartile mean among those that play all problems of the group{own}.",
         alt=f"{2 * len(groups)} panels with increasing curves, one per learner. "
         + first_to_half(numbers, at),
         trials=len(outcome.scores("theory", groups[0], UNIFORM)[0]),
         numbers={"normalized regret": at, **numbers},
     )
+
+
+def first_learners(outcome: Outcome, track: str, group: str) -> set[str]:
+    """Return the learners with the lowest interquartile means of a group, uniform play, and the learners of the user."""
+    means = outcome.means(track, group)
+    order = sorted(means, key=lambda name: means[name].estimate)
+    own = {name for name in means if outcome.learners[name].own}
+    return {*order[:MOST], UNIFORM} | own
 
 
 def first_to_half(profiles: dict[str, dict[str, dict[str, np.ndarray]]], at: np.ndarray) -> str:
