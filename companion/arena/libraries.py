@@ -1,7 +1,7 @@
 """Adapters for algorithms of other libraries: bandits of MABWiser, bayesianbandits and Vowpal Wabbit, and samplers of Optuna.
 
 Each library is used through its public interface, with one object per trial on the host. Its random numbers come from one seed per trial.
-Source: the manuals of mabwiser 2.7, bayesianbandits 1.5, vowpalwabbit 9.11 and optuna 4.
+Source: the manuals of mabwiser 2.7, bayesianbandits 1.5, vowpalwabbit 9.11 and optuna 5.
 Letters: R trials, K arms, d dimensions.
 """
 
@@ -70,8 +70,14 @@ class Peer(ABC):
     """
 
     wants = "reward"
-    needs = ""  # the module to import
-    extra = "peers"  # the extra that installs it
+    needs = ()  # the modules to import
+    extra = "peers"  # the extra that installs them
+
+    @classmethod
+    def check_packages(cls, user: str) -> None:
+        """Raise ImportError, with the name ``user``, if a package is not installed."""
+        for module in cls.needs:
+            check_installed(module, cls.extra, user)
 
     @abstractmethod
     def start(self, seed: int) -> Any:
@@ -85,7 +91,7 @@ class Peer(ABC):
         Raises:
             ImportError: the library is not installed.
         """
-        check_installed(self.needs, self.extra, type(self).__name__)
+        self.check_packages(type(self).__name__)
         seeds = (draw.uniform("library") * 2**31).long().tolist()
         return PeerState(Trials([self.start(seed) for seed in seeds]), 0)
 
@@ -153,7 +159,7 @@ class MABWiser(ArmsPeer):
         1.0
     """
 
-    needs = "mabwiser"
+    needs = ("mabwiser",)
     policy: str = fields.one_of(("LinUCB", "LinTS"))
     alpha: float = fields.positive(1.0)
 
@@ -204,10 +210,10 @@ class BayesianBandits(ArmsPeer):
         >>> from companion.arena.libraries import BayesianBandits
         >>> from paperlib.glbomd import Poisson
         >>> BayesianBandits(Poisson()).needs
-        'bayesianbandits'
+        ('bayesianbandits',)
     """
 
-    needs = "bayesianbandits"
+    needs = ("bayesianbandits",)
     link: Link = Bernoulli()
 
     def start(self, seed: int) -> Trial:
@@ -269,7 +275,7 @@ class VowpalWabbit(ArmsPeer):
         '--cb_explore_adf --squarecb --gamma_scale 100'
     """
 
-    needs = "vowpalwabbit"
+    needs = ("vowpalwabbit",)
     tags = Tags(own_actions=False)  # an update needs the probability of the chosen arm
     scale: float = fields.positive(1.0)
 
@@ -311,23 +317,23 @@ SAMPLERS = ("TPESampler", "CmaEsSampler", "GPSampler")
 
 
 @frozen_dataclass
-class Optuna(Peer):
+class OptunaSampler(Peer):
     """Sampler of Optuna with its default settings, on the smallest box around the set of the problem.
 
     Attributes:
         sampler: name of a class of ``optuna.samplers``.
 
     Examples:
-        >>> from companion.arena.libraries import Optuna
+        >>> from companion.arena.libraries import OptunaSampler
         >>> from companion.arena.sets import Placed
         >>> from paperlib.goucb import Rastrigin
         >>> from paperlib.play import play
-        >>> play(Optuna("TPESampler"), Placed(Rastrigin(2)), horizon=5, trials=2)["regret"].shape
+        >>> play(OptunaSampler("TPESampler"), Placed(Rastrigin(2)), horizon=5, trials=2)["regret"].shape
         (2, 5)
     """
 
-    needs = "optuna"
-    extra = "optuna"
+    needs = ("optuna", "cmaes")
+    extra = "optimizers"
     sampler: str = fields.one_of(SAMPLERS)
 
     def start(self, seed: int) -> "_Study":

@@ -12,14 +12,13 @@ from functools import partial
 from typing import Any
 
 from paperlib.core.contracts import Learner
-from paperlib.core.extras import check_installed
 
 from .adapters import Committed
 from .arms import FLAT, GLM, Known
 from .continuous import BOXES
 from .field import ArenaLearner
 from .learners import Rescaled
-from .libraries import SAMPLERS, BayesianBandits, MABWiser, Optuna, VowpalWabbit
+from .libraries import SAMPLERS, BayesianBandits, MABWiser, OptunaSampler, VowpalWabbit
 
 
 def _mabwiser(policy: str, known: Known, scale: float | None) -> Learner:
@@ -50,7 +49,7 @@ PEERS = {
 }
 OPTUNA = {
     f"Optuna {name.removesuffix('Sampler')}": ArenaLearner(
-        lambda known, scale, name=name: Committed(Optuna(name), known.explore),
+        lambda known, scale, name=name: Committed(OptunaSampler(name), known.explore),
         BOXES,
         scaled=False,
         slow=True,
@@ -61,7 +60,7 @@ LIBRARIES = {
     "MABWiser": MABWiser,
     "bayesianbandits": BayesianBandits,
     "Vowpal Wabbit": VowpalWabbit,
-    "Optuna": Optuna,
+    "Optuna": OptunaSampler,
 }
 
 
@@ -72,7 +71,7 @@ def installed_peers(peers: Mapping[str, ArenaLearner]) -> tuple[dict[str, ArenaL
         own = [peer for peer in peers if peer.startswith(name)]
         try:
             if own:
-                check_installed(kind.needs, kind.extra, name)
+                kind.check_packages(name)
         except ImportError as error:
             missing.append(str(error))
             found = {peer: entry for peer, entry in found.items() if peer not in own}

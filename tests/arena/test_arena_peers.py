@@ -17,7 +17,7 @@ from companion.arena.libraries import (
     ArmsPeer,
     BayesianBandits,
     MABWiser,
-    Optuna,
+    OptunaSampler,
     Trial,
     VowpalWabbit,
 )
@@ -36,7 +36,8 @@ ARMS = np.array([[2.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 def skip_without(peer: str) -> None:
     """Skip the test if the library of a peer is not installed."""
     needs = (kind.needs for name, kind in LIBRARIES.items() if peer.startswith(name))
-    pytest.importorskip(next(needs))
+    for module in next(needs):
+        pytest.importorskip(module)
 
 
 def regret(peer: str, problem: str, trials, seed: int = 0) -> np.ndarray:
@@ -171,23 +172,25 @@ def test_vowpal_wabbit_learns_as_from_its_text_format():
 ALL = PEERS | OPTUNA
 
 
-@pytest.mark.parametrize("name", LIBRARIES)
-def test_a_missing_package_is_named(name, monkeypatch):
+@pytest.mark.parametrize(
+    "name, module", [(name, module) for name, kind in LIBRARIES.items() for module in kind.needs]
+)
+def test_a_missing_package_is_named(name, module, monkeypatch):
     kind = LIBRARIES[name]
-    monkeypatch.setitem(sys.modules, kind.needs, None)
+    monkeypatch.setitem(sys.modules, module, None)
     found, missing = installed_peers(ALL)
     assert not any(peer.startswith(name) for peer in found)
-    expected = f"{name} requires the package {kind.needs} of the extra {kind.extra!r}"
+    expected = f"{name} requires the package {module} of the extra {kind.extra!r}"
     assert any(message.startswith(expected) for message in missing)
     peer, place = next(
         (ALL[peer], place) for peer, place in PLACES.items() if peer.startswith(name)
     )
-    with pytest.raises(ImportError, match=rf"package {kind.needs} of the extra {kind.extra!r}"):
+    with pytest.raises(ImportError, match=rf"package {module} of the extra {kind.extra!r}"):
         play(peer.build(place.known(15), 0.1), place.problem, 15, 1)
 
 
 def test_installed_peers_are_found():
-    there = tuple(name for name, kind in LIBRARIES.items() if find_spec(kind.needs))
+    there = tuple(name for name, kind in LIBRARIES.items() if all(map(find_spec, kind.needs)))
     found, missing = installed_peers(ALL)
     assert [*found] == [name for name in ALL if name.startswith(there)]
     assert len(missing) == len(LIBRARIES) - len(there)
@@ -228,7 +231,7 @@ PLACES = {peer: PROBLEMS["linear"]() for peer in PEERS} | {
 
 @pytest.mark.parametrize("peer", OPTUNA)
 def test_a_sampler_of_optuna_suggests_what_a_study_suggests(peer):
-    """Seeds, directions and rounds are those of a study that is run by hand."""
+    """Seeds, directions and rounds agree with a study that is run by hand."""
     optuna = pytest.importorskip("optuna")
     place, rounds = PLACES[peer], 14
     streams = Streams(0, [3])
@@ -257,7 +260,7 @@ def test_a_suggestion_outside_of_the_set_is_projected():
     streams = Streams(0, range(30))
     begun = place.problem.init(30, 5, streams.at(-1), **TKWARGS)
     region = place.problem.context(begun, 0)
-    learner = Optuna("TPESampler")
+    learner = OptunaSampler("TPESampler")
     state = learner.init(30, region, 5, streams.at(-1), **TKWARGS)
     point, _ = learner.select(state, region, streams.at(0))
     norms = point.norm(dim=1)
@@ -271,10 +274,10 @@ def test_optuna_plays_on_boxes_and_rejects_other_contexts():
         place = CONTINUOUS[name]()
         assert type(field.first_context(place.problem).cset).__name__ == "Box"
     with pytest.raises(ValueError, match="Region"):
-        Optuna("TPESampler").validate(torch.zeros(1, 2), None, None)
+        OptunaSampler("TPESampler").validate(torch.zeros(1, 2), None, None)
     region = field.first_context(CONTINUOUS["quadratic, box"]().problem)
     with pytest.raises(ValueError, match="reward"):
-        Optuna("TPESampler").validate(region, torch.zeros(1, 5), torch.tensor([math.nan]))
+        OptunaSampler("TPESampler").validate(region, torch.zeros(1, 5), torch.tensor([math.nan]))
 
 
 class Counter(Trial):
@@ -294,7 +297,7 @@ class Counter(Trial):
 class InTurn(ArmsPeer):
     """A peer that needs no package."""
 
-    needs = "math"
+    needs = ("math",)
 
     def start(self, seed):
         return Counter()
