@@ -1,5 +1,6 @@
 """The arena of finite arms: learners, problems, statistics, tracks, and learners of a user."""
 
+import json
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ import torch
 from companion.arena import field, page
 from companion.arena.__main__ import chosen_notebooks
 from companion.arena.__main__ import main as arena
+from companion.arena.advice import advice
 from companion.arena.arms import FAMILIES, FIXED, LEARNERS, PROBLEMS, Known, own_problem
 from companion.arena.claims import COMPARISONS, judge
 from companion.arena.entries import FIELDS, choose, load, own_learner
@@ -566,3 +568,23 @@ def test_the_command_puts_a_learner_into_every_figure(mine, tmp_path, monkeypatc
     mine.write_text(OWN.replace("return torch.zeros", "raise ValueError('no arm'); torch.zeros"))
     with pytest.raises(SystemExit, match="arena_1_arms failed, cell .*no arm"):
         arena(["--learner", f"{mine.name}:First", *sizes])
+
+
+# ---- Guide -------------------------------------------------------------------------------------------------
+
+
+def test_the_guide_names_the_learners_with_the_least_regret(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path))
+    assert advice({}) == ""
+    theory = {"OFUL": 0.4, "UCB1": 0.9, "GP-UCB": 0.5, "greedy": 0.2, "MABWiser LinUCB": 0.1}
+    theory["uniform"], tuned = 1.0, {**theory, "OFUL": 0.1, "MABWiser LinUCB": 0.3}
+    numbers = {"theory": {"linear": theory}, "tuned": {"linear": tuned}}
+    (tmp_path / "arena").mkdir()
+    (tmp_path / "arena" / "arms_regret.json").write_text(json.dumps({"numbers": numbers}))
+    assert advice({}).splitlines()[-1] == (
+        "| linear | greedy 0.20, OFUL 0.40, GP-UCB 0.50 | OFUL 0.10, greedy 0.20, GP-UCB 0.50 | MABWiser LinUCB 0.10 |"
+    )
+    for found in (theory, tuned):
+        del found["MABWiser LinUCB"]
+    (tmp_path / "arena" / "arms_regret.json").write_text(json.dumps({"numbers": numbers}))
+    assert advice({}).endswith("| – |")
