@@ -451,7 +451,7 @@ def slurm_options(cluster: str, mark: str) -> list[str]:
 
     The names of its jobs start with `mark`.
 
-    Snakemake would wait for ever for a job whose state it cannot read: `sacct` has no answer without accounting storage,
+    Snakemake would wait without end for a job whose state it cannot read: `sacct` has no answer without accounting storage,
     and `squeue` forgets a job some time after its end.
     """
     profile = (Path(cluster) / "config.yaml").read_text()

@@ -150,7 +150,7 @@ COMPARISONS = (
     ),
     Comparison(
         "arena.N14",
-        "With the constants of the theorem and a linear function on the simplex, PF has at most 0.9 times the regret of a learner that always plays the center",
+        "With the constants of the theorem and a linear function on the simplex, PF has at most 0.9 times the regret of a learner that stays at the center",
         "theory",
         "linear, simplex",
         "PF",
@@ -161,7 +161,7 @@ COMPARISONS = (
     *(
         Comparison(
             f"arena.N15.{path}",
-            f"With a maximizer that {moves} and the constants of the theorems, a learner that always plays the center has less regret than MASTER",
+            f"With a maximizer that {moves} and the constants of the theorems, a learner that stays at the center has less regret than MASTER",
             "theory",
             f"{path}, ball",
             "static baseline",
@@ -217,7 +217,7 @@ COMPARISONS = (
     ),
     Comparison(
         "arena.N21",
-        "With tuned scales and a linear function on the simplex, PF has less regret than a learner that always plays the center",
+        "With tuned scales and a linear function on the simplex, PF has less regret than a learner that stays at the center",
         "tuned",
         "linear, simplex",
         "PF",
@@ -257,7 +257,7 @@ CLAIMS = [
     Claim(
         "arena.N15",
         "ours",
-        "With the constants of the theorems, a learner that always plays the center has less regret than MASTER on paths that rotate or jump",
+        "With the constants of the theorems, a learner that stays at the center has less regret than MASTER on paths that rotate or jump",
         "its parts",
         "parts",
         parts=("arena.N15.rotation", "arena.N15.jumps"),
