@@ -5,7 +5,7 @@
                    [--cluster PROFILE] [--commit-notebooks]
     python3 run.py test [--slow | --changed] [pytest arguments]
     python3 run.py arena [--field arms|continuous] [--learner FILE:NAME] [--problem FILE:NAME]
-                   [--horizon N] [--trials N] [--tuning-trials N] [--slow-trials N] [--seed N]
+                   [--horizon N] [--trials N] [--tuning-trials N] [--peer-trials N] [--seed N]
     python3 run.py lab [JupyterLab arguments]
     python3 run.py docs [--profile quick|paper|custom]
     python3 run.py data [NAME ...]
@@ -164,7 +164,7 @@ def parser() -> argparse.ArgumentParser:
         ("horizon", "number of rounds"),
         ("trials", "number of trials"),
         ("tuning-trials", "number of trials that choose the scales"),
-        ("slow-trials", "number of trials of slow learners"),
+        ("peer-trials", "number of trials of learners of other libraries; 0 leaves them out"),
         ("seed", "random seed"),
     ):
         arena.add_argument(f"--{name}", metavar="N", type=int, help=words)

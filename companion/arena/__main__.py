@@ -12,7 +12,7 @@ from ..workflow.plan import TIMEOUT, notebook_stems, profile_results
 from .entries import FIELDS, load
 
 # Parameters of the notebooks that are options.
-SIZES = ("horizon", "trials", "tuning_trials", "slow_trials", "seed")
+SIZES = ("horizon", "trials", "tuning_trials", "peer_trials", "seed")
 
 
 def parameters(options: argparse.Namespace) -> dict:

@@ -234,9 +234,7 @@ LEARNERS = {
         fresh=True,
     ),
     "GLB-OMD": ArenaLearner(_glbomd, (*GLM, FLAT), ("Covertype",), fresh=True),
-    "OFUGLB": ArenaLearner(
-        _ofuglb, ("logistic", "Poisson", FLAT), ("Covertype",), fresh=True, slow=True
-    ),
+    "OFUGLB": ArenaLearner(_ofuglb, ("logistic", "Poisson", FLAT), ("Covertype",), fresh=True),
     "GP-UCB": ArenaLearner(
         partial(_kernel, ExactGPUCB),
         ("linear", FLAT, "smooth"),
@@ -247,7 +245,6 @@ LEARNERS = {
         ("linear", FLAT, "smooth"),
         ("logistic", "Poisson", "Covertype", "table"),
         fresh=True,
-        slow=True,
     ),
     "Laplace Thompson": ArenaLearner(_laplace, (*GLM, FLAT), ("Covertype",)),
     "Beta Thompson": ArenaLearner(

@@ -56,8 +56,8 @@ class ArenaLearner(NamedTuple):
         nearly: families that it plays although its model is wrong.
         fresh: True if it can play arms that change.
         scaled: False if it has no scale, so that it is equal in both tracks.
-        slow: True if it plays fewer trials, because its run time is nearly proportional to their number. An interrupted run starts
-            again, because the state of a learner of another library cannot be saved.
+        peer: True for a learner of another library. It plays fewer trials, because its run time is proportional to their number, and an
+            interrupted run starts again, because its state cannot be saved.
         own: True for a user's learner.
     """
 
@@ -66,7 +66,7 @@ class ArenaLearner(NamedTuple):
     nearly: tuple[str, ...] = ()
     fresh: bool = False
     scaled: bool = True
-    slow: bool = False
+    peer: bool = False
     own: bool = False
 
     def plays(self, problem: ArenaProblem) -> bool:
@@ -97,7 +97,7 @@ def compete(
     horizon: int,
     trials: int,
     seed: int,
-    slow_trials: int | None = None,
+    peer_trials: int | None = None,
     **how: Any,
 ) -> Traces:
     """Run every learner on every problem that it plays, with the same noise for all learners of a problem.
@@ -106,7 +106,7 @@ def compete(
         problems, learners: by name.
         scales: scale by learner; None for the constants of the theorem.
         horizon, trials, seed: see ``store.run``.
-        slow_trials: number of trials of slow learners, the first ones; None for all.
+        peer_trials: number of trials of learners of other libraries, the first ones; None for all.
         how: further arguments of ``store.run``.
     """
     found = {}
@@ -118,13 +118,13 @@ def compete(
             if entry.plays(problem)
         }
         how = {"chunk": trials, "record": 50} | how
-        slow = {learner: x for learner, x in built.items() if learners[learner].slow}
-        others = {learner: x for learner, x in built.items() if learner not in slow}
+        peers = {learner: x for learner, x in built.items() if learners[learner].peer}
+        others = {learner: x for learner, x in built.items() if learner not in peers}
         found[name] = run(problem.problem, others, horizon, trials, seed, **how)
-        if slow:
-            first = min(trials, slow_trials or trials)
+        if peers:
+            first = min(trials, peer_trials or trials)
             own = how | {"chunk": first, "every": math.inf}
-            found[name] |= run(problem.problem, slow, horizon, first, seed, **own)
+            found[name] |= run(problem.problem, peers, horizon, first, seed, **own)
     return found
 
 

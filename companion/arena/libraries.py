@@ -66,7 +66,7 @@ class Peer(ABC):
     """Base class of learners of other libraries. A subclass defines ``needs``, ``start`` and ``select``.
 
     Departure from the protocol of a learner: the state contains objects of the library, which change in place. Therefore a state can be
-    continued only once, and it cannot be saved. Run peers with ``every=math.inf``, as ``field.compete`` does for entries with ``slow=True``.
+    continued only once, and it cannot be saved. Run peers with ``every=math.inf``, as ``field.compete`` does for entries with ``peer=True``.
     """
 
     wants = "reward"
@@ -370,7 +370,10 @@ class _Study:
 
     def suggest(self, ends: list[tuple[float, float]]) -> list[float]:
         self.trial = self.study.ask()
-        return [self.trial.suggest_float(f"x{j}", low, high) for j, (low, high) in enumerate(ends)]
+        with torch.enable_grad():  # GPSampler computes gradients, which ``play`` turns off
+            return [
+                self.trial.suggest_float(f"x{j}", low, high) for j, (low, high) in enumerate(ends)
+            ]
 
     def learn(self, point: list[float], reward: float) -> None:
         self.study.tell(self.trial, reward)

@@ -38,7 +38,7 @@ def _vowpal(known: Known, scale: float | None) -> Learner:
 
 def _entry(build: Callable, covers: tuple[str, ...], **more: Any) -> ArenaLearner:
     nearly = tuple({*GLM, "Covertype"} - {*covers})
-    return ArenaLearner(build, covers, nearly, fresh=True, slow=True, **more)
+    return ArenaLearner(build, covers, nearly, fresh=True, peer=True, **more)
 
 
 PEERS = {
@@ -52,7 +52,7 @@ OPTUNA = {
         lambda known, scale, name=name: Committed(OptunaSampler(name), known.explore),
         BOXES,
         scaled=False,
-        slow=True,
+        peer=True,
     )
     for name in SAMPLERS
 }

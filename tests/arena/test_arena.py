@@ -360,17 +360,17 @@ def test_figures_show_the_outcome(outcome):
     assert [*profile] == ["OFUL", "greedy", UNIFORM] and profile["OFUL"][-1] == 1
 
 
-def test_slow_learners_are_counted_apart(outcome):
+def test_peers_are_counted_apart(outcome):
     assert tell_trials(outcome) == "4 trials"
-    slow = outcome.learners | {"OFUL": outcome.learners["OFUL"]._replace(slow=True)}
-    assert tell_trials(outcome._replace(learners=slow)) == "4 trials"
+    peers = outcome.learners | {"OFUL": outcome.learners["OFUL"]._replace(peer=True)}
+    assert tell_trials(outcome._replace(learners=peers)) == "4 trials"
     cut = lambda scores: {name: x[:2] if name == "OFUL" else x for name, x in scores.items()}
     tracks = {
         track: {problem: cut(scores) for problem, scores in found.items()}
         for track, found in outcome.tracks.items()
     }
-    fewer = outcome._replace(learners=slow, tracks=tracks)
-    assert tell_trials(fewer) == "4 trials (2 trials of slow learners)"
+    fewer = outcome._replace(learners=peers, tracks=tracks)
+    assert tell_trials(fewer) == "4 trials (2 trials of learners of other libraries)"
     assert fewer.means("tuned", FIXED)["OFUL"].n == 2
 
 

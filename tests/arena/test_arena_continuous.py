@@ -616,7 +616,7 @@ def test_the_field_competes_and_tunes(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("horizon, rounds", [(5, 12), (100, 12), (301, 31), (9000, 50)])
-def test_slow_learners_choose_in_a_tenth_of_the_rounds(horizon, rounds):
+def test_learners_of_goucb_choose_in_a_tenth_of_the_rounds(horizon, rounds):
     known = FIELD["quadratic, box"].known(horizon)
     assert LEARNERS["TuRBO"].build(known, None).base.explore == rounds == known.explore
 

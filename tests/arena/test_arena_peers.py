@@ -205,15 +205,15 @@ def test_messages_of_missing_libraries_are_printed(monkeypatch, capsys):
     assert not {*choose("arms", ["linear"])[1]} & {*PEERS}
 
 
-def test_slow_learners_play_the_first_trials(monkeypatch, tmp_path):
+def test_peers_play_the_first_trials(monkeypatch, tmp_path):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path))
     problems = {"logistic": PROBLEMS["logistic"]()}
     entries = {
         "ours": ArenaLearner(lambda known, scale: InTurn(), ("logistic",)),
-        "peer": ArenaLearner(lambda known, scale: InTurn(), ("logistic",), slow=True),
+        "peer": ArenaLearner(lambda known, scale: InTurn(), ("logistic",), peer=True),
     }
     compare = lambda count: field.compete(
-        problems, entries, dict.fromkeys(entries), 20, 5, 0, slow_trials=count
+        problems, entries, dict.fromkeys(entries), 20, 5, 0, peer_trials=count
     )["logistic"]
     found = compare(2)
     assert (found["ours"].trials, found["peer"].trials) == ([*range(5)], [0, 1])
@@ -252,6 +252,15 @@ def test_a_sampler_of_optuna_suggests_what_a_study_suggests(peer):
         study.tell(trial, float(reward))
         assert point[0].tolist() == by_hand
     assert study.best_value > study.trials[0].value
+
+
+@pytest.mark.parametrize("peer", OPTUNA)
+def test_a_sampler_of_optuna_plays_past_its_random_start(peer):
+    """All samplers begin with at most ten random points. The regret of the best point is smaller than the mean regret before."""
+    place = PLACES[peer]
+    regret = play(OPTUNA[peer].build(place.known(300), None), place.problem, 40, 2, record="all")
+    each = np.diff(regret["regret"], prepend=0)
+    assert each[:, 31:].mean() < each[:, :10].mean()
 
 
 def test_a_suggestion_outside_of_the_set_is_projected():
@@ -357,13 +366,13 @@ def test_a_comparison_saves_no_peer_halfway(tmp_path, monkeypatch):
     monkeypatch.setattr(field, "run", keep)
     entries = {
         "ours": ArenaLearner(lambda known, scale: InTurn(), ("logistic",)),
-        "peer": ArenaLearner(lambda known, scale: InTurn(), ("logistic",), slow=True),
+        "peer": ArenaLearner(lambda known, scale: InTurn(), ("logistic",), peer=True),
     }
     field.compete({"logistic": problem}, entries, dict.fromkeys(entries), 20, 2, 0)
     assert calls == [(["ours"], None), (["peer"], math.inf)]
     play(InTurn(), problem.problem, 3, 2, checkpoint=tmp_path / "file", every=calls[1][1])
     assert not any(tmp_path.iterdir())
-    assert all(entry.slow for entry in (PEERS | OPTUNA).values())
+    assert all(entry.peer for entry in (PEERS | OPTUNA).values())
 
 
 def test_a_peer_rejects_rewards_that_are_not_finite():

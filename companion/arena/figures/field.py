@@ -38,14 +38,14 @@ def lowest(found: Mapping[str, Mapping], value: Callable[[Any], float] = float) 
 
 
 def tell_trials(outcome: Outcome) -> str:
-    """Return the number of trials and, if it is smaller, the number of trials of slow learners."""
+    """Return the number of trials and, if it is smaller, the number of trials of learners of other libraries."""
     counts: dict[bool, set[int]] = {}
     for scores in outcome.tracks["theory"].values():
         for name, each in scores.items():
-            counts.setdefault(outcome.learners[name].slow, set()).add(len(each))
+            counts.setdefault(outcome.learners[name].peer, set()).add(len(each))
     text = f"{max(counts[False])} trials"
     if True in counts and counts[True] != counts[False]:
-        text += f" ({max(counts[True])} trials of slow learners)"
+        text += f" ({max(counts[True])} trials of learners of other libraries)"
     return text
 
 
