@@ -406,6 +406,9 @@ def test_settings_are_listed(outcome):
         lines.splitlines()[0].split() == "OFUL scale 0.1 uses noise, function bound, center".split()
     )
     assert lines.splitlines()[-1].split() == "uniform no scale uses nothing".split()
+    ends = tell_settings(outcome, {"OFUL": 0.01, "UCB1": 1.0, "greedy": None, UNIFORM: None})
+    marked = [line.split()[0] for line in ends.splitlines() if "(end)" in line]
+    assert marked == ["OFUL", "UCB1", "(end):"]
 
 
 # ---- Claims ------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from ...figures.charts import dot_style, dots_panel, extend_log_axis
 from ...figures.drawing import Drawing, legend, line_styles, panels, style_context
 from ...store.seconds import Seconds
 from ...styles import Style
-from ..field import UNIFORM, Outcome
+from ..field import GRID, UNIFORM, Outcome
 from ..scores import improvement, performance_profile
 from ..styles import ARENA
 
@@ -250,16 +250,23 @@ def draw_cost(outcome: Outcome, seconds: Mapping[str, Seconds]) -> Drawing:
 
 
 def tell_settings(outcome: Outcome, scales: Mapping[str, float | None]) -> str:
-    """Return the information that each learner uses and its tuned scale, a line each."""
+    """Return the information that each learner uses and its tuned scale, a line each.
+
+    A scale at an end of the grid is marked, because a scale beyond it may be better.
+    """
     lines = []
     for name, entry in outcome.learners.items():
-        scale = f"scale {scales[name]:g}" if entry.scaled else "no scale"
+        scale = "no scale"
+        if entry.scaled:
+            scale = f"scale {scales[name]:g}" + " (end)" * (scales[name] in (GRID[0], GRID[-1]))
         played = [problem for problem in outcome.problems.values() if entry.plays(problem)]
         used = {
             x.replace("_", " "): x for problem in played for x in entry.uses(problem.known(100))
         }
         uses = ", ".join(used) or "nothing"
-        lines.append(f"{name:17s} {scale:11s} uses {uses}")
+        lines.append(f"{name:17s} {scale:16s} uses {uses}")
+    if any("(end)" in line for line in lines):
+        lines.append("(end): an end of the grid of scales, beyond which there may be a better one")
     return "\n".join(lines)
 
 
