@@ -6,9 +6,11 @@
 import json
 from collections.abc import Mapping
 
+from ..figures.drawing import line_styles
 from ..output import profile_dir
 from .field import UNIFORM
 from .peers import OPTUNA, PEERS
+from .styles import ARENA
 
 FIGURES = {"arms_regret": "finite arms", "sets_regret": "convex sets and boxes"}
 SHOWN = 3  # learners in a cell
@@ -24,7 +26,8 @@ INTRODUCTION = (
 def lowest(means: Mapping[str, float], count: int) -> str:
     """Return the learners with the lowest means, and the means, as text."""
     order = sorted(means, key=means.get)[:count]
-    return ", ".join(f"{name} {means[name]:.2f}" for name in order)
+    labels = line_styles(order, ARENA)
+    return "; ".join(f"{labels[name]['label']} {means[name]:.2f}" for name in order)
 
 
 def row(problem: str, theory: Mapping[str, float], tuned: Mapping[str, float]) -> str:

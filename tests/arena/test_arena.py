@@ -585,7 +585,7 @@ def test_the_guide_names_the_learners_with_the_least_regret(tmp_path, monkeypatc
     (tmp_path / "arena").mkdir()
     (tmp_path / "arena" / "arms_regret.json").write_text(json.dumps({"numbers": numbers}))
     assert advice({}).splitlines()[-1] == (
-        "| linear | greedy 0.20, OFUL 0.40, GP-UCB 0.50 | OFUL 0.10, greedy 0.20, GP-UCB 0.50 | MABWiser LinUCB 0.10 |"
+        "| linear | greedy 0.20; OFUL 0.40; GP-UCB 0.50 | OFUL 0.10; greedy 0.20; GP-UCB 0.50 | MABWiser LinUCB 0.10 |"
     )
     for found in (theory, tuned):
         del found["MABWiser LinUCB"]
