@@ -75,7 +75,7 @@ def notebooks(profile: str, there: Path) -> dict[str, str]:
             # The published copy comes from a later run, possibly on another machine.
             if node.metadata.ran < kept.get("ran", ""):
                 continue
-        elif not old.exists():
+        elif not old.exists() or '"not-run"' in old.read_text():
             node = published_notebook(nbformat.read(workflow.notebook_path(stem), as_version=4), {})
             if profile != "quick":
                 node.cells.insert(1, nbformat.v4.new_markdown_cell(QUICK, id="not-run"))

@@ -339,6 +339,27 @@ def test_a_later_run_is_not_overwritten_by_an_older_one(tmp_path, monkeypatch):
     assert made(4)
 
 
+def test_a_notebook_that_waits_for_its_run_shows_the_committed_outputs(tmp_path, monkeypatch):
+    """Its copy is written again when the committed outputs change, until there is a run of the paper profile."""
+    monkeypatch.setattr(workflow, "notebook_stems", lambda: ["toy_1"])
+    monkeypatch.setattr(workflow, "profile_results", lambda profile: tmp_path / profile)
+    monkeypatch.setattr(workflow, "notebook_path", lambda stem: tmp_path / f"{stem}.ipynb")
+    there, node = tmp_path / "there", ran()
+    there.mkdir()
+
+    def made():
+        nbformat.write(node, tmp_path / "toy_1.ipynb")
+        return site.notebooks("paper", there).get("toy_1", "")
+
+    first = made()
+    assert site.QUICK in json.loads(first)["cells"][1]["source"]
+    (there / "toy_1.ipynb").write_text(first)
+    node.cells[0].source = "new text"
+    assert "new text" in made() and made().count('"not-run"') == 1
+    (there / "toy_1.ipynb").write_text(nbformat.writes(ran()))
+    assert made() == ""  # the copy of a run stays
+
+
 def test_committed_notebooks_have_no_error_and_only_described_pictures():
     """Figures are links to figures/. Only the step-by-step notebooks, which save no figures, contain pictures."""
     paths = sorted((DOCS / "notebooks").glob("*.ipynb"))
