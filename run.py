@@ -151,7 +151,7 @@ def parser() -> argparse.ArgumentParser:
     arena.add_argument(
         "--field",
         choices=("arms", "continuous"),
-        help="finite arms, or convex sets and boxes; default: both, or finite arms with entries of yours",
+        help="finite arms, or convex sets and boxes; default: both, with entries of yours finite arms",
     )
     for name in ("learner", "problem"):
         arena.add_argument(

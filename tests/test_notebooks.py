@@ -195,10 +195,7 @@ def test_the_paper_profile_has_the_parameters_of_the_committed_figures(folder):
             assert differing(home_of(folder, name), figure.about["parameters"]) == {}, name
 
 
-WAITING = {
-    "arena_1_arms",
-    "arena_2_continuous",
-}  # notebooks that wait for their first run of the paper profile
+WAITING = {"arena_1_arms"}  # notebooks that wait for their first run of the paper profile
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)

@@ -28,8 +28,8 @@ def parameters(options: argparse.Namespace) -> dict:
 
 
 def chosen_notebooks(field: str | None, own: bool) -> list[str]:
-    """Return the notebooks to run: those of a field, or of all fields. A user's own entries belong to finite arms by default."""
-    found = dict(zip(FIELDS, notebook_stems("arena")))
+    """Return the notebooks to run: the notebook of a field, or all. Without a field, a user's entries play with finite arms."""
+    found = {stem.split("_", 2)[2]: stem for stem in notebook_stems("arena")}
     field = field or ("arms" if own else None)
     return [found[field]] if field else [*found.values()]
 
@@ -37,10 +37,10 @@ def chosen_notebooks(field: str | None, own: bool) -> list[str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the arena's notebooks, with learners and problems of your own if you name some."""
     parser = argparse.ArgumentParser(prog="run.py arena", description=main.__doc__)
-    what = (
-        "finite arms, or convex sets and boxes; default: both, or finite arms with entries of yours"
+    words = (
+        "finite arms, or convex sets and boxes; default: both, with entries of yours finite arms"
     )
-    parser.add_argument("--field", choices=[*FIELDS], help=what)
+    parser.add_argument("--field", choices=[*FIELDS], help=words)
     place = "your own, file.py:Name; may be repeated"
     parser.add_argument("--learner", metavar="FILE:NAME", action="append", default=[], help=place)
     parser.add_argument("--problem", metavar="FILE:NAME", action="append", default=[], help=place)

@@ -1,4 +1,4 @@
-"""Table of the arena for the guide to choosing a learner, docs/guides/choosing.md.
+"""Tables of the arena for docs/guides/choosing.md, the guide to choosing a learner.
 
 ``pages.readme.advice_block`` inserts the result of ``advice``. All numbers are read from the figures of the paper profile.
 """
@@ -6,19 +6,18 @@
 import json
 from collections.abc import Mapping
 
-from ..figures.drawing import line_styles
 from ..output import profile_dir
 from .field import UNIFORM
+from .figures.field import label
 from .peers import OPTUNA, PEERS
-from .styles import ARENA
 
 FIGURES = {"arms_regret": "finite arms", "sets_regret": "convex sets and boxes"}
 SHOWN = 3  # learners in a cell
 OTHERS = PEERS.keys() | OPTUNA.keys()
 INTRODUCTION = (
-    "**What the arena shows.** In [the arena](../papers/arena.md) all learners that can play a problem do so with the same information. "
-    f"The table names the {SHOWN} learners with the least regret on each problem, divided by the regret of uniform play: with the constants "
-    "of the theorems, and with one tuned scale per learner. The last column has the best learner of another library, with the better of "
+    "**Results of the arena.** In [the arena](../papers/arena.md) each learner plays every problem that it can play, with the same information. "
+    f"The tables name the {SHOWN} learners of `paperlib` with the least regret on each problem, with the regret divided by the regret of "
+    "uniform play. One column has the constants of the theorems, the next one tuned scale per learner. The last column has the best learner of another library, with the better of "
     "its default and its tuned settings."
 )
 
@@ -26,8 +25,7 @@ INTRODUCTION = (
 def lowest(means: Mapping[str, float], count: int) -> str:
     """Return the learners with the lowest means, and the means, as text."""
     order = sorted(means, key=means.get)[:count]
-    labels = line_styles(order, ARENA)
-    return "; ".join(f"{labels[name]['label']} {means[name]:.2f}" for name in order)
+    return "; ".join(f"{label(name)} {means[name]:.2f}" for name in order)
 
 
 def row(problem: str, theory: Mapping[str, float], tuned: Mapping[str, float]) -> str:

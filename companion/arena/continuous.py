@@ -40,7 +40,7 @@ STATIC, DRIFTING, ROUGH = "convex, stationary", "convex, drifting", "non-convex"
 AMPLITUDE = 0.3  # of the uniform noise of the quadratics on balls and boxes
 HIDDEN = 10  # units of the network, of the problem "network" and of the learner GO-UCB
 WIDTH = 0.5  # h of Kiefer-Wolfowitz and SPSA, which no theorem fixes
-# Bounds on the rounds in which a learner of goucb chooses. Each of its choices takes longer than the one before.
+# Bounds on the number of choices of a goucb learner. Each choice takes longer than the choice before.
 EXPLORE = (12, 50)
 
 
@@ -82,7 +82,7 @@ class Declared(Facts):
 
     @property
     def explore(self) -> int:
-        """Number of rounds in which a learner of goucb chooses: a tenth of all rounds, in the bounds ``EXPLORE``."""
+        """Number of choices of a goucb learner before it repeats its best point: a tenth of all rounds, within ``EXPLORE``."""
         least, most = EXPLORE
         return min(max(least, math.ceil(self.horizon / 10)), most)
 
@@ -281,7 +281,7 @@ LEARNERS = {
     "D-LS": ArenaLearner(_least_squares, ("quadratic", "drifting"), ("unequal", *OTHERS)),
     "GO-UCB": ArenaLearner(_goucb, ("network",), (*CONCAVE, "linear", "smooth", "other set")),
     "TuRBO": ArenaLearner(_turbo, STILL, scaled=False),
-    "explore, commit": ArenaLearner(_commit, STILL, ("drifting",)),
+    "explore-then-commit": ArenaLearner(_commit, STILL, ("drifting",)),
     "static baseline": ArenaLearner(
         lambda known, scale: _concave(StaticBaseline(), known), STILL, ("drifting",), scaled=False
     ),

@@ -9,6 +9,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,17 +21,13 @@ from .peers import OPTUNA, PEERS, installed_peers
 
 
 def parts(known: type) -> list[str]:
-    """Return the names of the information that a class of information has, with those of its base classes."""
-    names = [
-        name
-        for kind in known.__mro__[-2::-1]
-        for name in (*vars(kind).get("__annotations__", {}), *vars(kind))
-    ]
-    return [name for name in dict.fromkeys(names) if name[0] != "_"]
+    """Return the names of the information: the fields of the dataclass ``known``, then its properties."""
+    properties = inspect.getmembers(known, lambda member: isinstance(member, property))
+    return [field.name for field in fields(known)] + [name for name, _ in properties]
 
 
 class Field(NamedTuple):
-    """What a field of the arena offers.
+    """Problems and learners of a field of the arena.
 
     Attributes:
         problems: name -> function that returns the problem.
@@ -113,7 +110,7 @@ def own_learner(thing: Any, field: str = "arms") -> ArenaLearner:
     """Return the entry of a user's learner, which plays every problem of a field.
 
     Raises:
-        ValueError: an argument without a default that is not a part of the information, or an object that is not a learner.
+        ValueError: an argument that is neither information about a problem nor has a default, or an object that is not a learner.
     """
     families, names = FIELDS[field].families, [*parts(FIELDS[field].known), "scale"]
     if not callable(thing):
@@ -156,21 +153,21 @@ def choose(
         field: "arms" or "continuous".
         problems, learners: names; empty for all. Uniform play is always among the learners.
         extra: learners and problems of the user, see ``load``.
-        tables: names of the tables of real data to keep.
+        tables: names of the tables of real data among all problems.
         peers: with the learners of other libraries; a message names each library that is not installed.
 
     Raises:
         ValueError: an unknown name, or a user's name that the arena has.
     """
     known = FIELDS[field]
-    named = pick(problems, known.problems, "problems")
     if unknown := {*tables} - {*known.tables}:
         raise ValueError(
             f"tables must contain names from {', '.join(map(repr, known.tables))}, got {min(unknown)!r}"
         )
-    places = {
-        name: build() for name, build in named.items() if name not in known.tables or name in tables
-    }
+    left_out = {*known.tables} - {*tables}
+    names = problems or [name for name in known.problems if name not in left_out]
+    named = pick(names, known.problems, "problems")
+    places = {name: build() for name, build in named.items()}
     entries = dict(known.learners)
     if peers:
         found, missing = installed_peers(known.peers)

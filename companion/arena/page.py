@@ -6,22 +6,22 @@ Source: Our addition; no paper compares the learners of the others.
 """
 
 SAYS = """
-The arena plays the learners of all papers on the same problems. It answers the question which learner to take for which problem, and
+The arena plays the learners of all papers on the same problems. It helps to choose a learner for a problem, and
 shows a new learner next to all others. Every learner receives the same information about a problem, for example the noise level and a
-bound on the norm of the parameter. Learners of other libraries play beside them, with their own interfaces.
+bound on the norm of the parameter. Learners of other libraries play the same problems, through their own interfaces.
 """
 
 LEARNERS = ("companion.arena.learners.LinearThompson", "companion.arena.learners.Rescaled")
 
 ALGORITHM = r"""
-**Problems.** In the field of finite arms, rewards are linear, logistic or Poisson, with arms that are fixed or fresh in every round; or smooth functions of one or two variables; or arms without features; or tables of real data. In the field of convex sets and boxes, a learner maximizes a function of a few real numbers: a quadratic or linear function, also with a maximizer that moves, a function with many local maxima, or a random network. Each trial has its own problem instance, except for the tables. A learner plays each problem that its model covers or nearly covers; a star marks the latter.
+**Problems.** In the field of finite arms, rewards are linear, logistic or Poisson, and the arms are fixed, or fresh in every round; or smooth functions of one or two variables; or arms without features; or tables of real data. In the field of convex sets and boxes, a learner maximizes a function of a few real numbers: a quadratic or linear function, also with a maximizer that moves, a function with many local maxima, or a random network. Each trial has its own problem instance, except for the tables. A learner plays each problem that its model covers or nearly covers; a star marks the latter.
 
 **Score.** The normalized regret of a trial is its regret, divided by the mean regret of uniform play on the same problem. It is 1 for uniform play on average, and 0 at best.
 
 **Tracks.** A learner plays with two sets of constants:
 
-1. Theory: the constants of its theorem, with failure probability 0.01.
-2. Tuned: one scale per learner multiplies its confidence radius, its posterior deviation, its step size or the thresholds of its tests. The scale is the best of 0.01, 0.03, 0.1, 0.3 and 1 over all problems, on trials that are used for nothing else.
+1. Theory: the constants of its theorem, with failure probability 0.01. A learner without a theorem has its default settings.
+2. Tuned: one scale per learner multiplies its confidence radius, its posterior deviation, its step size or the thresholds of its tests. The scale is the best of 0.01, 0.03, 0.1, 0.3 and 1 over all problems, on separate trials.
 
 **Statistics.** Means over several problems are interquartile means: the mean of the middle half of all normalized regrets. Their intervals come from a bootstrap that resamples the trials of each problem separately, as [rliable](https://github.com/google-research/rliable) recommends. They cover the noise of the trials, and not the choice of the problems. Learners whose run time is proportional to the number of trials play fewer trials; each caption states the number.
 """

@@ -21,7 +21,7 @@ ARENA = {  # styles that differ from those in the paper's own figures, so that t
     "D-LS": Style("purple", "h", "-.", "discounted LS"),
     "GO-UCB": Style("orange", "D"),
     "TuRBO": Style("orange", "s", "--"),
-    "explore, commit": Style("black", "d", ":"),
+    "explore-then-commit": Style("black", "d", ":"),
     "MABWiser LinUCB": Style("black", "o"),
     "MABWiser LinTS": Style("black", "v", "--"),
     "bayesianbandits": Style("black", "h", ":"),

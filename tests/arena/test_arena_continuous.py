@@ -563,7 +563,7 @@ def test_learners_read_the_information_that_their_builders_need():
     assert read["MASTER"] == read["KW"] == read["static baseline"] == bounds
     assert read["D-LS"] == sorted([*bounds, "horizon"])
     assert read["GO-UCB"] == read["TuRBO"] == ["center", "explore", "reach"]
-    assert read["explore, commit"] == ["horizon"] and read["uniform"] == []
+    assert read["explore-then-commit"] == ["horizon"] and read["uniform"] == []
 
 
 def test_only_learners_of_moving_maximizers_cover_drift_and_goucb_does_not_play_it():
@@ -649,7 +649,7 @@ def test_a_problem_of_a_user_on_a_box():
     assert (known.dim, known.horizon) == (1, 30)
     players = [name for name, learner in LEARNERS.items() if learner.plays(entry)]
     assert players == [*LEARNERS]
-    for name in ("explore, commit", "PF", "KW", "MASTER", "static baseline", "TuRBO"):
+    for name in ("explore-then-commit", "PF", "KW", "MASTER", "static baseline", "TuRBO"):
         regret = play(LEARNERS[name].build(known, None), entry.problem, 8, 2)["regret"]
         assert regret.shape == (2, 8) and (regret >= 0).all()
     # Uniform points have the mean regret 1.

@@ -256,7 +256,7 @@ def test_a_sampler_of_optuna_suggests_what_a_study_suggests(peer):
 
 @pytest.mark.parametrize("peer", OPTUNA)
 def test_a_sampler_of_optuna_plays_past_its_random_start(peer):
-    """All samplers begin with at most ten random points. The regret of the best point is smaller than the mean regret before."""
+    """The first ten points of each sampler are random. The best point, repeated later, has less regret than their mean."""
     place = PLACES[peer]
     regret = play(OPTUNA[peer].build(place.known(300), None), place.problem, 40, 2, record="all")
     each = np.diff(regret["regret"], prepend=0)

@@ -31,10 +31,15 @@ SCORE = (
 )
 
 
+def label(name: str) -> str:
+    """Return the name of a learner in figures and tables."""
+    return line_styles([name], ARENA)[name]["label"]
+
+
 def lowest(found: Mapping[str, Mapping], value: Callable[[Any], float] = float) -> str:
     """Return the learner with the lowest value for each group or problem, as text. ``found``: group -> learner -> its numbers."""
     best = {group: min(each, key=lambda name: value(each[name])) for group, each in found.items()}
-    return "; ".join(f"{group}: {name}" for group, name in best.items())
+    return "; ".join(f"{group}: {label(name)}" for group, name in best.items())
 
 
 def tell_trials(outcome: Outcome) -> str:
