@@ -529,6 +529,16 @@ def test_a_file_named_like_a_module_is_refused(tmp_path):
         load(f"{tmp_path / 'json.py'}:First")
 
 
+def test_a_table_that_is_named_is_played():
+    """``tables`` selects the tables among all problems; a problem that is named is played in any case."""
+    names = lambda *given, **how: [*choose("arms", *given, **how)[0]]
+    assert names(["diabetes"]) == names(["diabetes"], tables=["diabetes"]) == ["diabetes"]
+    assert names(["linear"], tables=["diabetes"]) == ["linear"]
+    every = [name for name in PROBLEMS if name != "abalone"]
+    assert names(tables=["diabetes"]) == every
+    assert names() == [name for name in every if name != "diabetes"]
+
+
 def test_unknown_and_taken_names_are_refused(mine):
     with pytest.raises(ValueError, match="problems must contain names from 'linear'.*got 'liner'"):
         choose("arms", ["liner"])
