@@ -2,7 +2,8 @@
 
 Known at that time, finite arms: a run of 200 rounds with 10 trials, whose scales were chosen by 5 other trials (seed 0), and an earlier
 try in which OFUL and BKB with a linear kernel had less regret than GLB-OMD with the constants of its theorem on logistic rewards, and
-more than GLB-OMD with a tenth of its radius. Convex sets: the track "theory" with 200 rounds and 10 trials. N17 and N18 are rows of the
+more than GLB-OMD with a tenth of its radius; and a run of the other libraries of the same size, which had shown N12, and N13 for the
+library's UCB. Convex sets: the track "theory" with 200 rounds and 10 trials, which had shown N15. N17 and N18 are rows of the
 guide to choosing a learner; N22 follows the comparison of Optuna's samplers, where GPSampler was the best on smooth functions. Before
 any result was read, the rounds of the paper profile with finite arms were halved to 1,000, because 2,000 rounds would take more than
 two hours. A run of the finite arms with 10 trials of BKB, OFUGLB and the learners of other libraries was then read. It was repeated with
