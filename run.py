@@ -151,7 +151,7 @@ def parser() -> argparse.ArgumentParser:
     arena.add_argument(
         "--field",
         choices=("arms", "continuous"),
-        help="finite arms, or convex sets and boxes; default: both, with entries of yours finite arms",
+        help="finite arms, or convex sets and boxes; default: both, or finite arms if you name learners or problems",
     )
     for name in ("learner", "problem"):
         arena.add_argument(
@@ -160,6 +160,12 @@ def parser() -> argparse.ArgumentParser:
             action="append",
             help=f"a {name} of yours, for example my_file.py:MyName; may be repeated",
         )
+    for flag, words in (
+        ("on", "a problem of the arena, for example linear, instead of those of the notebook"),
+        ("against", "a learner of the arena, for example OFUL, instead of all"),
+    ):
+        words += "; may be repeated"
+        arena.add_argument(f"--{flag}", metavar="NAME", action="append", help=words)
     for name, words in (
         ("horizon", "number of rounds"),
         ("trials", "number of trials"),

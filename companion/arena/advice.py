@@ -7,6 +7,8 @@ import json
 from collections.abc import Mapping
 
 from ..output import profile_dir
+from ..verdicts import short_id
+from .claims import COMPARISONS
 from .field import UNIFORM
 from .figures.field import label
 from .peers import OPTUNA, PEERS
@@ -50,3 +52,44 @@ def advice(claims: Mapping[str, dict]) -> str:
             ]
             blocks.append("\n".join([head, "| --- | --- | --- | --- |", *rows]))
     return "\n\n".join([INTRODUCTION, *blocks]) if blocks else ""
+
+
+EVIDENCE = {
+    "nsbco.Optimizer": {"arena.N18": "fails"},
+    'nsbco.Optimizer(policy="discounted")': {"arena.N17": "holds"},
+    "nsbco.practical(GradientAscent(warm_start=True))": {
+        "arena.N15.rotation": "holds",
+        "arena.N15.jumps": "holds",
+    },
+    "goucb.TuRBO": {"arena.N20": "holds", "arena.N22": "holds"},
+    "goucb.algorithm1": {"arena.N19": "inconclusive"},
+    "pfbco.Doubling(PFBCO(1.0))": {"arena.N14": "fails"},
+    "pfbco.Optimizer": {"arena.N21": "holds"},
+    "pfbco.Doubling(FKM())": {"arena.N16": "fails"},
+}
+"""Claims of the arena that bear on a row of the guide, with the verdicts for which the row was written. A row is named by its first learner."""
+
+
+def evidence(learner: str, claims: Mapping[str, dict]) -> str:
+    """Return the results of the arena that bear on the row of the guide whose first learner is ``learner``; "" if there are none.
+
+    Args:
+        claims: recorded claims of the arena by id.
+
+    Raises:
+        ValueError: a recorded verdict that is not the one for which the row was written.
+    """
+    known, found = {each.id: each for each in COMPARISONS}, []
+    for id, expected in EVIDENCE.get(learner, {}).items():
+        if (verdict := claims[id]["verdict"]) != expected:
+            raise ValueError(
+                f"the row of {learner} in CHOICES was written for {id} {expected!r}, got {verdict!r}; change the row and EVIDENCE"
+            )
+        each, (low, high) = known[id], claims[id]["interval"]
+        ratio = f"{claims[id]['statistic']:.2f} [{low:.2f}, {high:.2f}]"
+        tuned = "tuned" if each.track == "tuned" else "not tuned"
+        found.append(
+            f"*{each.problem}*, {tuned}: {label(each.a)} has {ratio} times the regret of {label(each.b)} "
+            f"({short_id(id)})"
+        )
+    return "; ".join(found)

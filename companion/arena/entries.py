@@ -35,7 +35,6 @@ class Field(NamedTuple):
         families: families of problems that a user's learner plays.
         known: class of the information about a problem.
         own_problem: a user's problem -> its entry.
-        tables: names of the problems that are tables of real data.
     """
 
     problems: Mapping[str, Callable[[], ArenaProblem]]
@@ -44,7 +43,6 @@ class Field(NamedTuple):
     families: tuple[str, ...]
     known: type
     own_problem: Callable[[Any], ArenaProblem]
-    tables: Sequence[str] = ()
 
 
 FIELDS = {
@@ -55,7 +53,6 @@ FIELDS = {
         arms.FAMILIES,
         arms.Known,
         arms.own_problem,
-        arms.TABLES,
     ),
     "continuous": Field(
         continuous.PROBLEMS,
@@ -144,7 +141,6 @@ def choose(
     learners: Sequence[str] = (),
     extra: Sequence[str] = (),
     *,
-    tables: Sequence[str] = (),
     peers: bool = False,
 ) -> tuple[dict[str, ArenaProblem], dict[str, ArenaLearner]]:
     """Return the problems and learners with these names, and those of the user.
@@ -153,20 +149,13 @@ def choose(
         field: "arms" or "continuous".
         problems, learners: names; empty for all. Uniform play is always among the learners.
         extra: learners and problems of the user, see ``load``.
-        tables: names of the tables of real data among all problems.
         peers: with the learners of other libraries; a message names each library that is not installed.
 
     Raises:
         ValueError: an unknown name, or a user's name that the arena has.
     """
     known = FIELDS[field]
-    if unknown := {*tables} - {*known.tables}:
-        raise ValueError(
-            f"tables must contain names from {', '.join(map(repr, known.tables))}, got {min(unknown)!r}"
-        )
-    left_out = {*known.tables} - {*tables}
-    names = problems or [name for name in known.problems if name not in left_out]
-    named = pick(names, known.problems, "problems")
+    named = pick(problems, known.problems, "problems")
     places = {name: build() for name, build in named.items()}
     entries = dict(known.learners)
     if peers:

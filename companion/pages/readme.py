@@ -58,12 +58,15 @@ def papers_block(claims: dict) -> str:
     return render("block_papers", rows=rows)
 
 
-def learners_block(every: bool = True) -> str:
+def learners_block(every: bool = True, claims: dict[str, list[dict]] | None = None) -> str:
     """Return a row for each choice that a paper's package declares in ``CHOICES``: the problem, learners, the reason.
 
-    If ``every`` is False, return only the first row of each paper, without the reason.
+    Args:
+        every: if False, only the first row of each paper, without the reason.
+        claims: recorded claims by topic; the results of the arena that bear on a row are added to its reason.
     """
-    rows = []
+    rows, arena = [], {claim["id"]: claim for claim in (claims or {}).get("arena", [])}
+    evidence = paper_module("arena", "advice").evidence
     for paper in papers():
         module = import_module(f"paperlib.{paper}")
         for have, names, because in getattr(module, "CHOICES", [])[: None if every else 1]:
@@ -71,27 +74,34 @@ def learners_block(every: bool = True) -> str:
                 raise ValueError(
                     f"paperlib/{paper}/__init__.py: CHOICES must contain names of the package, got {odd[0]!r}"
                 )
+            if arena and (results := evidence(f"{paper}.{names[0]}", arena)):
+                because = f"{because}. In the arena: {linked('arena', results, arena)}"
             rows.append((have, [f"`{paper}.{name}`" for name in names], because))
     return render("block_learners", choices=rows, every=every)
 
 
 def choosing_page(claims: dict) -> str:
     """Return the guide to choosing a learner: every choice, then the advice of each paper."""
-    advice = [advice_block(paper, found["claims"]) for paper, found in claims["papers"].items()]
-    return render("choosing", learners=learners_block(), advice="\n\n".join(advice))
+    known = {paper: found["claims"] for paper, found in claims["papers"].items()}
+    advice = [advice_block(paper, found) for paper, found in known.items()]
+    return render("choosing", learners=learners_block(claims=known), advice="\n\n".join(advice))
 
 
 def advice_block(paper: str, claims: list[dict]) -> str:
     """Return the text of a paper's ``advice.py`` on when to use its learners, with links to claims; "" if it has none."""
     module, known = paper_module(paper, "advice"), {claim["id"]: claim for claim in claims}
+    return linked(paper, module.advice(known), known) if module else ""
+
+
+def linked(paper: str, text: str, known: dict[str, dict]) -> str:
+    """Return ``text`` in which each "(N4)" is a link to the claim of a paper, if there is such a claim."""
 
     def link(match: re.Match) -> str:
-        """Return "(N4)" as a link to the claim, if there is such a claim."""
         id = match[1]
         to = f"[{id}](../papers/{paper}.md#{anchor(id)})"
         return f"({to})" if f"{paper}.{id}" in known else match[0]
 
-    return re.sub(r"\(([CN]\d[\w.]*)\)", link, module.advice(known)) if module else ""
+    return re.sub(r"\(([CN]\d[\w.]*)\)", link, text)
 
 
 def blocks(claims: dict) -> dict[str, str]:

@@ -51,7 +51,7 @@ CHOICES = [
     (
         "the same, with the paper's guarantee",
         ["Doubling(PFBCO(1.0))"],
-        "needs a bound on the losses; its first informative horizon is given below",
+        "needs a bound on the losses; at feasible horizons it hardly leaves the center; its first informative horizon is given below",
     ),
     (
         "the same, and oracle calls are expensive",
@@ -61,6 +61,6 @@ CHOICES = [
     (
         "a set that is easy to project on",
         ["Doubling(FKM())"],
-        "polytopes of a few dozen constraints, balls, simplexes",
+        "projects on polytopes of a few dozen constraints, balls and simplexes; its regret is near that of PF",
     ),
 ]

@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ import torch
 from companion.arena import field, page
 from companion.arena.__main__ import chosen_notebooks
 from companion.arena.__main__ import main as arena
-from companion.arena.advice import advice
+from companion.arena.advice import EVIDENCE, advice, evidence
 from companion.arena.arms import FAMILIES, FIXED, LEARNERS, PROBLEMS, Known, own_problem
 from companion.arena.claims import COMPARISONS, judge
 from companion.arena.entries import FIELDS, choose, load, own_learner
@@ -42,6 +44,7 @@ from companion.arena.scores import (
     normalize,
     performance_profile,
 )
+from companion.papers import papers
 from paperlib.bkb import Confidence, ExactGPUCB
 from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
@@ -529,39 +532,36 @@ def test_a_file_named_like_a_module_is_refused(tmp_path):
         load(f"{tmp_path / 'json.py'}:First")
 
 
-def test_a_table_that_is_named_is_played():
-    """``tables`` selects the tables among all problems; a problem that is named is played in any case."""
-    names = lambda *given, **how: [*choose("arms", *given, **how)[0]]
-    assert names(["diabetes"]) == names(["diabetes"], tables=["diabetes"]) == ["diabetes"]
-    assert names(["linear"], tables=["diabetes"]) == ["linear"]
-    every = [name for name in PROBLEMS if name != "abalone"]
-    assert names(tables=["diabetes"]) == every
-    assert names() == [name for name in every if name != "diabetes"]
-
-
 def test_unknown_and_taken_names_are_refused(mine):
     with pytest.raises(ValueError, match="problems must contain names from 'linear'.*got 'liner'"):
         choose("arms", ["liner"])
     with pytest.raises(ValueError, match="learners must contain names.*got 'oful'"):
         choose("arms", [], ["oful"])
     mine.write_text(OWN.replace("class First", "class OFUL"))
-    with pytest.raises(ValueError, match="tables must contain names.*'abalone', got 'balone'"):
-        choose("arms", tables=["balone"])
     with pytest.raises(ValueError, match="got 'OFUL'"):
         choose("arms", ["linear"], [], [f"{mine}:OFUL"])
 
 
 def test_the_command_runs_the_notebooks_of_a_field():
     arms, continuous = "arena_1_arms", "arena_2_continuous"
-    assert chosen_notebooks(None, own=False) == [arms, continuous]
-    assert chosen_notebooks(None, own=True) == chosen_notebooks("arms", own=False) == [arms]
-    assert chosen_notebooks("continuous", own=True) == [continuous]
+    assert chosen_notebooks(None, named=False) == [arms, continuous]
+    assert chosen_notebooks(None, named=True) == chosen_notebooks("arms", named=False) == [arms]
+    assert chosen_notebooks("continuous", named=True) == [continuous]
 
 
-def test_the_command_refuses_a_wrong_place(capsys):
+WRONG_OPTIONS = {
+    "--learner none.py:Learner": "existing file",
+    "--on liner": "--on must contain names from 'linear', .*got 'liner'",
+    "--on Rastrigin --field arms": "--on must contain names from 'linear', .*got 'Rastrigin'",
+    "--against oful": "--against must contain names from .*'OFUL', .*got 'oful'",
+}
+
+
+@pytest.mark.parametrize("options", WRONG_OPTIONS)
+def test_the_command_refuses_wrong_names(options, capsys):
     with pytest.raises(SystemExit):
-        arena(["--learner", "none.py:Learner"])
-    assert "existing file" in capsys.readouterr().err
+        arena(options.split())
+    assert re.search(WRONG_OPTIONS[options], capsys.readouterr().err)
 
 
 @pytest.mark.slow
@@ -570,12 +570,19 @@ def test_the_command_puts_a_learner_into_every_figure(mine, tmp_path, monkeypatc
         monkeypatch.setenv(f"PAPERLIB_{name}", str(tmp_path / name.lower()))
     monkeypatch.chdir(mine.parent)
     sizes = ["--horizon", "20", "--trials", "2", "--tuning-trials", "2"]
+    sizes += ["--on", "linear", "--on", "no features", "--against", "OFUL", "--against", "UCB1"]
     assert arena(["--learner", f"{mine.name}:First", "--problem", f"{mine.name}:Ads", *sizes]) == 0
     assert "arena_1_arms is done" in capsys.readouterr().out
     folder = tmp_path / "figures" / "custom" / "arena"
     for name in ("arms_regret", "arms_means", "arms_profiles", "arms_cost"):
         assert '"First"' in (folder / f"{name}.json").read_text()
         assert (folder / f"{name}.png").exists()
+    found = json.loads((folder / "arms_regret.json").read_text())["numbers"]["theory"]
+    assert {problem: {*means} for problem, means in found.items()} == {
+        "linear": {"OFUL", "UCB1", "uniform", "First"},
+        "no features": {"OFUL", "UCB1", "uniform", "First"},
+        "Ads": {"OFUL", "UCB1", "uniform", "First"},
+    }
     assert not (tmp_path / "figures" / "arena").exists()
     # A cell that fails is reported with the reason.
     mine.write_text(OWN.replace("return torch.zeros", "raise ValueError('no arm'); torch.zeros"))
@@ -601,3 +608,23 @@ def test_the_guide_names_the_learners_with_the_least_regret(tmp_path, monkeypatc
         del found["MABWiser LinUCB"]
     (tmp_path / "arena" / "arms_regret.json").write_text(json.dumps({"numbers": numbers}))
     assert advice({}).endswith("| – |")
+
+
+def test_rows_of_the_guide_have_results_of_the_arena(monkeypatch):
+    rows = {f"{paper}.{row[1][0]}" for paper in papers() for row in paper_choices(paper)}
+    assert {*EVIDENCE} <= rows
+    recorded = {"verdict": "holds", "statistic": 0.51, "interval": [0.4, 0.625]}
+    monkeypatch.setitem(EVIDENCE, "glbomd.OFUGLB", {"arena.N3": "holds", "arena.N10": "holds"})
+    known = {"arena.N3": recorded, "arena.N10": recorded | {"verdict": "fails"}}
+    with pytest.raises(ValueError, match="row of glbomd.OFUGLB .* arena.N10 'holds', got 'fails'"):
+        evidence("glbomd.OFUGLB", known)
+    monkeypatch.setitem(EVIDENCE, "glbomd.OFUGLB", {"arena.N3": "holds", "arena.N10": "fails"})
+    assert evidence("glbomd.OFUGLB", known) == (
+        "*logistic*, not tuned: OFUGLB has 0.51 [0.40, 0.62] times the regret of GLB-OMD (N3); "
+        "*logistic*, tuned: OFUGLB has 0.51 [0.40, 0.62] times the regret of OFUL (N10)"
+    )
+    assert evidence("glbomd.RSGLinCB", known) == ""
+
+
+def paper_choices(paper):
+    return import_module(f"paperlib.{paper}").CHOICES

@@ -70,6 +70,24 @@ def test_choices_name_existing_learners(monkeypatch):
         readme.learners_block()
 
 
+def test_the_guide_adds_results_of_the_arena_to_a_row():
+    claims = ledger.gather("paper")
+    row = "| `nsbco.Optimizer`, `nsbco.GLR` |"
+    (with_results,) = [x for x in readme.choosing_page(claims).splitlines() if row in x]
+    assert re.search(
+        r"In the arena: \*jumps, ball\*.* times the regret of Kiefer-Wolfowitz \(\[N18\]\(\.\./papers/arena.md#n18\)\) \|$",
+        with_results,
+    )
+    (claim,) = [x for x in claims["papers"]["arena"]["claims"] if x["id"] == "arena.N18"]
+    claim["verdict"] = "holds"
+    with pytest.raises(
+        ValueError, match="row of nsbco.Optimizer in CHOICES was written for arena.N18"
+    ):
+        readme.choosing_page(claims)
+    del claims["papers"]["arena"]
+    assert "In the arena: " not in readme.choosing_page(claims)
+
+
 def test_the_measured_block_has_machine_times_and_memory():
     found = {
         "machine": {"processor": "Some CPU", "cores": 2, "memory_gib": 24},
