@@ -288,4 +288,21 @@ def judge(study: Study, tracks: Mapping[str, Traces]) -> list[Verdict]:
     return found
 
 
-FINDINGS: tuple[Finding, ...] = ()
+FINDINGS: tuple[Finding | tuple[Finding, ...], ...] = (
+    Finding(
+        "With the constants of their theorems, PF and MASTER hardly learn in 2,000 rounds. On the simplex, PF has {N14} times the regret of a learner that stays at the center. If the maximizer rotates or jumps, staying at the center has {N15.rotation} and {N15.jumps} times MASTER's regret.",
+        {"N14": "fails", "N15.rotation": "holds", "N15.jumps": "holds"},
+    ),
+    Finding(
+        "With one tuned scale, PF has {N21} times the regret of staying at the center on the simplex. On the ball, FKM has {N16} times PF's regret.",
+        {"N21": "holds", "N16": "fails"},
+    ),
+    Finding(
+        "If the maximizer rotates, discounted least squares has {N17} times the regret of GLR, with tuned scales. If it jumps four times, GLR, which detects changes, has {N18} times the regret of Kiefer-Wolfowitz, which does not.",
+        {"N17": "holds", "N18": "fails"},
+    ),
+    Finding(
+        "On functions with many local maxima, TuRBO has {N20} times the regret of GO-UCB (Rastrigin), and Optuna's GPSampler has {N22} times the regret of TuRBO (Styblinski-Tang). Each learner repeats its best point after 50 of 2,000 rounds.",
+        {"N20": "holds", "N22": "holds"},
+    ),
+)

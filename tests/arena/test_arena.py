@@ -623,6 +623,8 @@ def test_rows_of_the_guide_have_results_of_the_arena(monkeypatch):
         "*logistic*, not tuned: OFUGLB has 0.51 [0.40, 0.62] times the regret of GLB-OMD (N3); "
         "*logistic*, tuned: OFUGLB has 0.51 [0.40, 0.62] times the regret of OFUL (N10)"
     )
+    known["arena.N3"] = {"verdict": "not run"}
+    assert evidence("glbomd.OFUGLB", known).startswith("*logistic*, tuned: OFUGLB")
     assert evidence("glbomd.RSGLinCB", known) == ""
 
 
