@@ -195,14 +195,9 @@ def test_the_paper_profile_has_the_parameters_of_the_committed_figures(folder):
             assert differing(home_of(folder, name), figure.about["parameters"]) == {}, name
 
 
-WAITING = {"arena_1_arms"}  # notebooks that wait for their first run of the paper profile
-
-
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_the_paper_profile_has_the_parameters_of_the_committed_runs(path):
     """Parameters that are missing in the JSON of a figure are in the executed notebook."""
-    if path.stem in WAITING:
-        pytest.skip("has not been run at the sizes of the paper profile yet; its page shows a note")
     executed = FIGURES.parent / "docs" / "notebooks" / path.name
     cells = json.loads(executed.read_text())["cells"]
     assert not {"not-run"} & {cell["id"] for cell in cells}

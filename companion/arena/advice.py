@@ -55,6 +55,17 @@ def advice(claims: Mapping[str, dict]) -> str:
 
 
 EVIDENCE = {
+    "linear.OFUL": {
+        "arena.N8": "holds",
+        "arena.N9": "fails",
+        "arena.N7": "holds",
+        "arena.N12": "holds",
+    },
+    "glbomd.GLBOMD": {"arena.N1": "holds", "arena.N2": "fails", "arena.N13": "holds"},
+    "glbomd.OFUGLB": {"arena.N3": "holds", "arena.N10": "inconclusive"},
+    "glbomd.BetaThompson": {"arena.N6": "holds"},
+    "bkb.ExactGPUCB": {"arena.N11": "holds"},
+    "bkb.BKB": {"arena.N5.1d": "holds", "arena.N5.2d": "inconclusive"},
     "nsbco.Optimizer": {"arena.N18": "fails"},
     'nsbco.Optimizer(policy="discounted")': {"arena.N17": "holds"},
     "nsbco.practical(GradientAscent(warm_start=True))": {

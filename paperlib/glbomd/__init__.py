@@ -43,7 +43,7 @@ CHOICES = [
     (
         "arms with features, rewards that are yes/no or counts, many rounds",
         ["GLBOMD"],
-        'one pass over the data: time and memory per round do not grow; pass `ridge="dim", scale=0.1` to explore less than the theory requires',
+        'one pass over the data: time and memory per round do not grow; pass `ridge="dim", scale=0.1` to explore less than the theory requires; in the first thousand rounds `linear.OFUL` can have less regret, although its model is wrong',
     ),
     (
         "the same, with a few thousand rounds where every reward counts",
@@ -61,5 +61,5 @@ CHOICES = [
         "earlier methods for logistic rewards; the first one stores the history, the other two do not",
     ),
     ("few policy switches", ["RSGLinCB"], "refits only when the data have grown by a factor"),
-    ("arms without features", ["UCB1", "BetaThompson"], "there are no features to generalize over"),
+    ("arms without features", ["BetaThompson", "UCB1"], "there are no features to generalize over"),
 ]

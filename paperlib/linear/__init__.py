@@ -19,6 +19,6 @@ CHOICES = [
     (
         "rewards that are linear in the features, with Gaussian noise",
         ["OFUL"],
-        "its confidence ellipsoid is derived for this model",
+        "its confidence ellipsoid is derived for this model; pass `scale=0.1` to explore less than the theory requires",
     )
 ]

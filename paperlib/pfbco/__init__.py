@@ -46,12 +46,12 @@ CHOICES = [
     (
         "a convex loss on a set over which linear functions are easy to minimize but projections are expensive, with one observed loss per round",
         ["Optimizer", "Doubling(practical(PFBCO(1.0)))"],
-        "measures the scale of the losses; with the theory's step sizes the center hardly moves at feasible horizons",
+        "measures the scale of the losses; with the theory's step sizes the center moves slowly",
     ),
     (
         "the same, with the paper's guarantee",
         ["Doubling(PFBCO(1.0))"],
-        "needs a bound on the losses; at feasible horizons it hardly leaves the center; its first informative horizon is given below",
+        "needs a bound on the losses; its first informative horizon is given below",
     ),
     (
         "the same, and oracle calls are expensive",
