@@ -1,84 +1,138 @@
-"""Tables of the arena for docs/guides/choosing.md, the guide to choosing a learner.
+"""Results of the arena for docs/guides/choosing.md, the guide to choosing a learner.
 
-``pages.readme.advice_block`` inserts the result of ``advice``. All numbers are read from the figures of the paper profile.
+``pages.readme`` adds the result of ``evidence`` to the rows of the guide, and inserts the result of ``advice``. All numbers are read from
+the recorded claims and the figures of the paper profile.
 """
 
 import json
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from ..output import profile_dir
 from ..verdicts import short_id
-from .claims import COMPARISONS
+from .claims import ARMS, COMPARISONS, SETS
 from .field import UNIFORM
 from .figures.field import label
 from .peers import OPTUNA, PEERS
 
-FIGURES = {"arms_regret": "finite arms", "sets_regret": "convex sets and boxes"}
+FIELDS = {"arms": ("finite arms", ARMS), "sets": ("convex sets and boxes", SETS)}
+TRACKS = {"theory": "not tuned", "tuned": "tuned"}
 SHOWN = 3  # learners in a cell
 OTHERS = PEERS.keys() | OPTUNA.keys()
 INTRODUCTION = (
-    "**Results of the arena.** In [the arena](../papers/arena.md) each learner plays every problem that it can play, with the same information. "
-    f"The tables name the {SHOWN} learners of `paperlib` with the least regret on each problem, with the regret divided by the regret of "
-    "uniform play. One column has the constants of the theorems, the next one tuned scale per learner. The last column has the best learner of another library, with the better of "
-    "its default and its tuned settings."
+    "**Results of the arena.** In [the arena](../papers/arena.md) all learners of a problem play with the same information: {rounds}. "
+    "The tables name the {shown} learners with the least mean regret on each problem, those of other libraries in a column of their own, "
+    "with the regret divided by the regret of uniform play. Small differences are within the noise. *Tuned* is one scale per learner for "
+    "all of its problems; the notebooks list the scales. Therefore a tuned learner can have more regret on a problem than an untuned one. "
+    "The column of other libraries has the better of their default and their tuned settings; – means that no other library played. GP-UCB "
+    "and BKB have a Gaussian kernel on smooth functions and tables, and a linear one elsewhere. The static baseline stays at the center."
 )
 
 
-def lowest(means: Mapping[str, float], count: int) -> str:
+class Row(NamedTuple):
+    """Results of the arena that bear on a row of the guide.
+
+    Attributes:
+        tested: claims, with the verdicts for which the row was written.
+        shown: (problem, track, learners) whose mean normalized regrets are shown. They have no test.
+    """
+
+    tested: Mapping[str, str] = {}
+    shown: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+
+
+_NON_CONVEX = ("TuRBO", "GO-UCB", "Optuna GP", "Optuna TPE", "Optuna CmaEs")
+_TRACKING = ("GLR", "KW", "SPSA", "D-LS", "static baseline")
+_PROJECTION_FREE = ("PF", "FKM", "static baseline", "D-LS")
+
+EVIDENCE = {
+    "linear.OFUL": Row(
+        {"arena.N8": "holds", "arena.N9": "fails", "arena.N7": "holds", "arena.N12": "holds"}
+    ),
+    "glbomd.GLBOMD": Row(
+        {"arena.N1": "holds", "arena.N2": "fails", "arena.N13": "holds"},
+        (
+            ("logistic", "tuned", ("GLB-OMD", "UCB1", "bayesianbandits")),
+            ("Covertype", "theory", ("GLB-OMD", "OFUL", UNIFORM)),
+        ),
+    ),
+    "glbomd.OFUGLB": Row(
+        {"arena.N3": "holds", "arena.N10": "inconclusive"},
+        (
+            ("logistic, fresh", "theory", ("OFUGLB", "GLB-OMD", "OFUL")),
+            ("logistic", "theory", ("OFUGLB", "MABWiser LinUCB", "bayesianbandits")),
+        ),
+    ),
+    "glbomd.LaplaceThompson": Row(
+        shown=tuple(
+            (problem, "theory", ("Laplace Thompson", "OFUL", "MABWiser LinUCB", "bayesianbandits"))
+            for problem in ("linear", "logistic", "Poisson", "Covertype")
+        )
+    ),
+    "glbomd.BetaThompson": Row(
+        {"arena.N6": "holds"},
+        (("no features", "tuned", ("Beta Thompson", "UCB1", "MABWiser LinTS")),),
+    ),
+    "bkb.ExactGPUCB": Row(
+        {"arena.N11": "holds"},
+        (
+            ("abalone", "theory", ("GP-UCB", "OFUL")),
+            ("smooth, 1-d", "tuned", ("GP-UCB", "BKB", "UCB1")),
+        ),
+    ),
+    "bkb.BKB": Row({"arena.N5.1d": "holds", "arena.N5.2d": "inconclusive"}),
+    "goucb.TuRBO": Row(
+        {"arena.N22": "holds"},
+        tuple(
+            (problem, "theory", tuple(x for x in _NON_CONVEX if x != "GO-UCB"))
+            for problem in ("Styblinski-Tang", "Rastrigin", "network")
+        ),
+    ),
+    "goucb.practical": Row({"arena.N19": "inconclusive", "arena.N20": "holds"}),
+    "goucb.algorithm1": Row(shown=(("network", "theory", _NON_CONVEX),)),
+    "nsbco.Optimizer": Row({"arena.N18": "fails"}, (("jumps, ball", "theory", _TRACKING),)),
+    'nsbco.Optimizer(policy="discounted")': Row(
+        {"arena.N17": "holds"},
+        (("rotation, ball", "tuned", _TRACKING), ("rotation, ball", "theory", _TRACKING)),
+    ),
+    'nsbco.Optimizer(policy="track", drift=0.001)': Row(
+        shown=(
+            ("jumps, ball", "tuned", _TRACKING),
+            ("quadratic, box", "tuned", ("KW", "SPSA", "static baseline")),
+        )
+    ),
+    "nsbco.practical(GradientAscent(warm_start=True))": Row(
+        {"arena.N15.rotation": "holds", "arena.N15.jumps": "holds"},
+        tuple(
+            (path, "tuned", ("MASTER", "static baseline", "SPSA"))
+            for path in ("rotation, ball", "jumps, ball")
+        ),
+    ),
+    "pfbco.Optimizer": Row(
+        {"arena.N21": "holds"},
+        (
+            ("linear, simplex", "tuned", (*_PROJECTION_FREE, "explore-then-commit")),
+            ("quadratic, matrices", "tuned", _PROJECTION_FREE),
+        ),
+    ),
+    "pfbco.Doubling(PFBCO(1.0))": Row({"arena.N14": "fails"}),
+    "pfbco.Doubling(FKM())": Row(
+        {"arena.N16": "fails"}, (("quadratic, box", "tuned", _PROJECTION_FREE),)
+    ),
+}
+"""Results that bear on a row of the guide, which is named by its first learner."""
+
+
+def figure(name: str) -> dict | None:
+    """Return the JSON of a figure of the paper profile, or None without such a figure."""
+    path = profile_dir("paper") / "arena" / f"{name}.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def ranked(means: Mapping[str, float], count: int | None = None) -> str:
     """Return the learners with the lowest means, and the means, as text."""
     order = sorted(means, key=means.get)[:count]
     return "; ".join(f"{label(name)} {means[name]:.2f}" for name in order)
-
-
-def row(problem: str, theory: Mapping[str, float], tuned: Mapping[str, float]) -> str:
-    """Return the row of a problem. ``theory``, ``tuned``: mean normalized regret by learner."""
-    own = lambda means: {x: m for x, m in means.items() if x not in {*OTHERS, UNIFORM}}
-    peers = {name: min(theory[name], tuned[name]) for name in theory if name in OTHERS}
-    cells = (problem, lowest(own(theory), SHOWN), lowest(own(tuned), SHOWN), lowest(peers, 1))
-    return f"| {' | '.join(cell or '–' for cell in cells)} |"
-
-
-def advice(claims: Mapping[str, dict]) -> str:
-    """Return the table as Markdown; "" without figures of the paper profile. ``claims`` are not used."""
-    blocks = []
-    for name, field in FIGURES.items():
-        path = profile_dir("paper") / "arena" / f"{name}.json"
-        if path.exists():
-            found = json.loads(path.read_text())["numbers"]
-            head = f"| {field} | constants of the theorems | one tuned scale | other libraries |"
-            rows = [
-                row(problem, found["theory"][problem], found["tuned"][problem])
-                for problem in found["theory"]
-            ]
-            blocks.append("\n".join([head, "| --- | --- | --- | --- |", *rows]))
-    return "\n\n".join([INTRODUCTION, *blocks]) if blocks else ""
-
-
-EVIDENCE = {
-    "linear.OFUL": {
-        "arena.N8": "holds",
-        "arena.N9": "fails",
-        "arena.N7": "holds",
-        "arena.N12": "holds",
-    },
-    "glbomd.GLBOMD": {"arena.N1": "holds", "arena.N2": "fails", "arena.N13": "holds"},
-    "glbomd.OFUGLB": {"arena.N3": "holds", "arena.N10": "inconclusive"},
-    "glbomd.BetaThompson": {"arena.N6": "holds"},
-    "bkb.ExactGPUCB": {"arena.N11": "holds"},
-    "bkb.BKB": {"arena.N5.1d": "holds", "arena.N5.2d": "inconclusive"},
-    "nsbco.Optimizer": {"arena.N18": "fails"},
-    'nsbco.Optimizer(policy="discounted")': {"arena.N17": "holds"},
-    "nsbco.practical(GradientAscent(warm_start=True))": {
-        "arena.N15.rotation": "holds",
-        "arena.N15.jumps": "holds",
-    },
-    "goucb.TuRBO": {"arena.N20": "holds", "arena.N22": "holds"},
-    "goucb.algorithm1": {"arena.N19": "inconclusive"},
-    "pfbco.Doubling(PFBCO(1.0))": {"arena.N14": "fails"},
-    "pfbco.Optimizer": {"arena.N21": "holds"},
-    "pfbco.Doubling(FKM())": {"arena.N16": "fails"},
-}
-"""Claims of the arena that bear on a row of the guide, with the verdicts for which the row was written. A row is named by its first learner."""
 
 
 def evidence(learner: str, claims: Mapping[str, dict]) -> str:
@@ -92,8 +146,8 @@ def evidence(learner: str, claims: Mapping[str, dict]) -> str:
     Raises:
         ValueError: a recorded verdict that is not the one for which the row was written.
     """
-    known, found = {each.id: each for each in COMPARISONS}, []
-    for id, expected in EVIDENCE.get(learner, {}).items():
+    row, known, found = EVIDENCE.get(learner, Row()), {each.id: each for each in COMPARISONS}, []
+    for id, expected in row.tested.items():
         if (verdict := claims[id]["verdict"]) == "not run":
             continue
         if verdict != expected:
@@ -101,10 +155,52 @@ def evidence(learner: str, claims: Mapping[str, dict]) -> str:
                 f"the row of {learner} in CHOICES was written for {id} {expected!r}, got {verdict!r}; change the row and EVIDENCE"
             )
         each, (low, high) = known[id], claims[id]["interval"]
-        ratio = f"{claims[id]['statistic']:.2f} [{low:.2f}, {high:.2f}]"
-        tuned = "tuned" if each.track == "tuned" else "not tuned"
         found.append(
-            f"*{each.problem}*, {tuned}: {label(each.a)} has {ratio} times the regret of {label(each.b)} "
-            f"({short_id(id)})"
+            f"*{each.problem}*, {TRACKS[each.track]}: {label(each.a)} has {claims[id]['statistic']:.2f} [{low:.2f}, {high:.2f}] "
+            f"times the regret of {label(each.b)} ({short_id(id)})"
         )
-    return "; ".join(found)
+    drawn = [each["numbers"] for field in FIELDS if (each := figure(f"{field}_regret"))]
+    for problem, track, names in row.shown:
+        for numbers in drawn:
+            if problem in numbers[track]:
+                means = {name: numbers[track][problem][name] for name in names}
+                found.append(f"*{problem}*, {TRACKS[track]}, no test: {ranked(means)}")
+    return "<br>".join(found)
+
+
+def table_row(problem: str, theory: Mapping[str, float], tuned: Mapping[str, float]) -> str:
+    """Return the row of a problem. ``theory``, ``tuned``: mean normalized regret by learner."""
+    own = lambda means: {x: m for x, m in means.items() if x not in {*OTHERS, UNIFORM}}
+    peers = {name: min(theory[name], tuned[name]) for name in theory if name in OTHERS}
+    cells = (problem, ranked(own(theory), SHOWN), ranked(own(tuned), SHOWN), ranked(peers, 1))
+    return f"| {' | '.join(cell or '–' for cell in cells)} |"
+
+
+def best_of_groups(groups: Mapping[str, Mapping[str, Mapping[str, dict]]]) -> str:
+    """Return the learner with the lowest interquartile mean of each group and track. ``groups``: group -> track -> learner -> interval."""
+    texts = []
+    for group, tracks in groups.items():
+        best = []
+        for track, found in tracks.items():
+            name = min(found, key=lambda x: found[x]["estimate"])
+            numbers = "{estimate:.3f} [{low:.3f}, {high:.3f}]".format(**found[name])
+            best.append(f"{label(name)} {numbers} ({TRACKS[track]})")
+        texts.append(f"*{group}*: {', '.join(best)}")
+    return f"The lowest interquartile mean over all problems of a group has, {'; '.join(texts)}."
+
+
+def advice(claims: Mapping[str, dict]) -> str:
+    """Return the tables as Markdown; "" without figures of the paper profile. ``claims`` are not used."""
+    blocks, rounds = [], []
+    for field, (words, stem) in FIELDS.items():
+        if found := figure(f"{field}_regret"):
+            theory, tuned = (found["numbers"][track] for track in TRACKS)
+            head = f"| {words} | constants of the theorems, or defaults | tuned | other libraries |"
+            rows = [table_row(problem, theory[problem], tuned[problem]) for problem in theory]
+            blocks.append("\n".join([head, "| --- | --- | --- | --- |", *rows]))
+            horizon = found["parameters"]["horizon"]
+            rounds.append(f"{horizon:,} rounds on [{words}](../notebooks/{stem}.ipynb)")
+        if found := figure(f"{field}_means"):
+            blocks.append(best_of_groups(found["numbers"]))
+    introduction = INTRODUCTION.format(rounds=" and ".join(rounds), shown=SHOWN)
+    return "\n\n".join([introduction, *blocks]) if blocks else ""

@@ -138,7 +138,6 @@ def _flat(arms: int) -> ArmsProblem:
     return ArmsProblem(problem, FLAT, FIXED, problem.link, problem.norm, Linear())
 
 
-TABLES = ("diabetes", "abalone")
 # Each problem is built when it is needed, because a table is read from disk or downloaded.
 PROBLEMS = {
     "linear": partial(_model, _noisy, 1.0, fresh=False),

@@ -75,7 +75,7 @@ def learners_block(every: bool = True, claims: dict[str, list[dict]] | None = No
                     f"paperlib/{paper}/__init__.py: CHOICES must contain names of the package, got {odd[0]!r}"
                 )
             if arena and (results := evidence(f"{paper}.{names[0]}", arena)):
-                because = f"{because}. In the arena: {linked('arena', results, arena)}"
+                because += f"<br><small>In the arena:<br>{linked('arena', results, arena)}</small>"
             rows.append((have, [f"`{paper}.{name}`" for name in names], because))
     return render("block_learners", choices=rows, every=every)
 

@@ -24,7 +24,7 @@ def _when_not(claims: Mapping[str, dict]) -> str:
         for id, claim in claims.items()
         if claim.get("statistic") is not None
     }
-    words = ["**When not to use PF.** If it is easy to project on the set, take `FKM`."]
+    words = ["**When not to use PF.** If it is easy to project on the set, also try `FKM`."]
     costs = [known[f"C4.{name}"] for name in PANELS if f"C4.{name}" in known]
     if costs:
         words.append(

@@ -43,7 +43,7 @@ CHOICES = [
     (
         "arms with features, rewards that are yes/no or counts, many rounds",
         ["GLBOMD"],
-        'one pass over the data: time and memory per round do not grow; pass `ridge="dim", scale=0.1` to explore less than the theory requires; in the first thousand rounds `linear.OFUL` can have less regret, although its model is wrong',
+        'one pass over the data: time and memory per round do not grow; pass `ridge="dim", scale=0.1` to explore less than the theory requires; with fixed arms, `linear.OFUL` has less regret in the first thousand rounds, although its model is wrong',
     ),
     (
         "the same, with a few thousand rounds where every reward counts",
@@ -60,6 +60,15 @@ CHOICES = [
         ["OFULogR", "ECOLog", "OFULMLogB"],
         "earlier methods for logistic rewards; the first one stores the history, the other two do not",
     ),
+    (
+        "arms with features that never change, about a thousand rounds, no guarantee needed",
+        ["LaplaceThompson"],
+        "little regret without tuning; no theorem covers it, and it stores the history",
+    ),
     ("few policy switches", ["RSGLinCB"], "refits only when the data have grown by a factor"),
-    ("arms without features", ["BetaThompson", "UCB1"], "there are no features to generalize over"),
+    (
+        "arms without features",
+        ["BetaThompson", "UCB1"],
+        "there are no features to generalize over; `BetaThompson` is for rewards 0 and 1",
+    ),
 ]

@@ -58,7 +58,7 @@ CHOICES = [
     (
         "an expensive function of a few real numbers, ten to a hundred evaluations, a few seconds of computation per choice",
         ["TuRBO"],
-        "a trust region that moves on where GO-UCB stays; for integers, categories and failures, tune with Optuna and `TuRBOSampler`; for a smooth function without failures, Optuna's `GPSampler`",
+        "a trust region that moves on where GO-UCB stays; for integers, categories and failures, tune with Optuna and `TuRBOSampler`; for a smooth function without failures, try Optuna's `GPSampler` first",
     ),
     (
         "the same, and every evaluation counts: the cumulative regret, not the best point alone",

@@ -61,6 +61,6 @@ CHOICES = [
     (
         "a set that is easy to project on",
         ["Doubling(FKM())"],
-        "projects on polytopes of a few dozen constraints, balls and simplexes; its regret is near that of PF",
+        "as cheap as PF if the projection is, for example on balls, simplexes, and polytopes of a few dozen constraints; neither has less regret on every set",
     ),
 ]

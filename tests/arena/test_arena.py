@@ -12,7 +12,7 @@ import torch
 from companion.arena import field, page
 from companion.arena.__main__ import chosen_notebooks
 from companion.arena.__main__ import main as arena
-from companion.arena.advice import EVIDENCE, advice, evidence
+from companion.arena.advice import EVIDENCE, Row, advice, evidence
 from companion.arena.arms import FAMILIES, FIXED, LEARNERS, PROBLEMS, Known, own_problem
 from companion.arena.claims import COMPARISONS, judge
 from companion.arena.entries import FIELDS, choose, load, own_learner
@@ -593,39 +593,77 @@ def test_the_command_puts_a_learner_into_every_figure(mine, tmp_path, monkeypatc
 # ---- Guide -------------------------------------------------------------------------------------------------
 
 
-def test_the_guide_names_the_learners_with_the_least_regret(tmp_path, monkeypatch):
+@pytest.fixture
+def drawn(tmp_path, monkeypatch):
+    """Return a function that writes the JSON of a figure of the paper profile."""
     monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path))
+    (tmp_path / "arena").mkdir()
+
+    def write(name, numbers, horizon=1234):
+        found = {"numbers": numbers, "parameters": {"horizon": horizon}}
+        (tmp_path / "arena" / f"{name}.json").write_text(json.dumps(found))
+
+    return write
+
+
+def test_the_guide_names_the_learners_with_the_least_regret(drawn):
     assert advice({}) == ""
     theory = {"OFUL": 0.4, "UCB1": 0.9, "GP-UCB": 0.5, "greedy": 0.2, "MABWiser LinUCB": 0.1}
     theory["uniform"], tuned = 1.0, {**theory, "OFUL": 0.1, "MABWiser LinUCB": 0.3}
     numbers = {"theory": {"linear": theory}, "tuned": {"linear": tuned}}
-    (tmp_path / "arena").mkdir()
-    (tmp_path / "arena" / "arms_regret.json").write_text(json.dumps({"numbers": numbers}))
+    drawn("arms_regret", numbers)
+    assert ": 1,234 rounds on [finite arms](../notebooks/arena_1_arms.ipynb). The" in advice({})
     assert advice({}).splitlines()[-1] == (
         "| linear | greedy 0.20; OFUL 0.40; GP-UCB 0.50 | OFUL 0.10; greedy 0.20; GP-UCB 0.50 | MABWiser LinUCB 0.10 |"
     )
     for found in (theory, tuned):
         del found["MABWiser LinUCB"]
-    (tmp_path / "arena" / "arms_regret.json").write_text(json.dumps({"numbers": numbers}))
+    drawn("arms_regret", numbers)
     assert advice({}).endswith("| – |")
 
 
-def test_rows_of_the_guide_have_results_of_the_arena(monkeypatch):
+def test_the_guide_names_the_lowest_interquartile_means(drawn):
+    mean = lambda estimate: {"estimate": estimate, "low": estimate - 0.1, "high": 2.0}
+    theory = {"OFUL": mean(0.3), "KW": mean(0.2)}
+    drawn("sets_means", {"fixed": {"theory": theory, "tuned": {"OFUL": mean(0.25)}}})
+    assert advice({}).endswith(
+        "*fixed*: Kiefer-Wolfowitz 0.200 [0.100, 2.000] (not tuned), OFUL 0.250 [0.150, 2.000] (tuned)."
+    )
+
+
+def test_rows_of_the_guide_have_results_of_the_arena(monkeypatch, drawn):
     rows = {f"{paper}.{row[1][0]}" for paper in papers() for row in paper_choices(paper)}
     assert {*EVIDENCE} <= rows
     recorded = {"verdict": "holds", "statistic": 0.51, "interval": [0.4, 0.625]}
-    monkeypatch.setitem(EVIDENCE, "glbomd.OFUGLB", {"arena.N3": "holds", "arena.N10": "holds"})
     known = {"arena.N3": recorded, "arena.N10": recorded | {"verdict": "fails"}}
+
+    def written_for(verdict, *shown):
+        row = Row({"arena.N3": "holds", "arena.N10": verdict}, shown)
+        monkeypatch.setitem(EVIDENCE, "glbomd.OFUGLB", row)
+        return evidence("glbomd.OFUGLB", known)
+
     with pytest.raises(ValueError, match="row of glbomd.OFUGLB .* arena.N10 'holds', got 'fails'"):
-        evidence("glbomd.OFUGLB", known)
-    monkeypatch.setitem(EVIDENCE, "glbomd.OFUGLB", {"arena.N3": "holds", "arena.N10": "fails"})
-    assert evidence("glbomd.OFUGLB", known) == (
-        "*logistic*, not tuned: OFUGLB has 0.51 [0.40, 0.62] times the regret of GLB-OMD (N3); "
-        "*logistic*, tuned: OFUGLB has 0.51 [0.40, 0.62] times the regret of OFUL (N10)"
-    )
+        written_for("holds")
+    found = [
+        "*logistic*, not tuned: OFUGLB has 0.51 [0.40, 0.62] times the regret of GLB-OMD (N3)",
+        "*logistic*, tuned: OFUGLB has 0.51 [0.40, 0.62] times the regret of OFUL (N10)",
+    ]
+    assert written_for("fails").split("<br>") == found
+    shown = ("linear", "tuned", ("OFUL", "uniform"))
+    assert written_for("fails", shown).split("<br>") == found  # no figure
+    drawn("arms_regret", {"tuned": {"linear": {"OFUL": 1.126, "UCB1": 0.5, "uniform": 1.0}}})
+    numbers = "*linear*, tuned, no test: uniform play 1.00; OFUL 1.13"
+    assert written_for("fails", shown).split("<br>") == [*found, numbers]
     known["arena.N3"] = {"verdict": "not run"}
-    assert evidence("glbomd.OFUGLB", known).startswith("*logistic*, tuned: OFUGLB")
+    assert written_for("fails").split("<br>") == found[1:]
     assert evidence("glbomd.RSGLinCB", known) == ""
+
+
+def test_the_page_names_every_learner():
+    names = re.findall(r"^\| ([^|]+) \|", page.ALGORITHM, re.MULTILINE)
+    named = {name for cell in names for name in cell.split(", ")}
+    for entry in FIELDS.values():
+        assert {figures.label(name) for name in entry.learners} <= named
 
 
 def paper_choices(paper):

@@ -38,7 +38,7 @@ def test_numbers_come_from_the_verdicts():
 def test_unknown_numbers_are_omitted():
     text = advice({"pfbco.N4.fkm": {"statistic": None, "verdict": "not run"}} | claims({}, "fails"))
     assert not any(f"({id}" in text for id in ("C4", "C1c", "N1", "N4"))
-    assert "take `FKM`" in text and "informative from T" in text
+    assert "also try `FKM`" in text and "informative from T" in text
 
 
 def test_the_guarantee_is_informative_from_the_stated_horizon():

@@ -64,7 +64,7 @@ def draw_regret(outcome: Outcome) -> Drawing:
     trials = max(len(x) for x in outcome.tracks["theory"][columns[0]].values())
     return Drawing(
         fig,
-        caption=f"Mean normalized regret of each learner (row) on each problem (column) over {tell_trials(outcome)}. {SCORE} Bold: the lowest mean of a problem. A star marks a learner whose model does not cover the problem. Empty: the learner cannot play the problem. (a) Constants of the theorems. (b) One scale per learner, chosen on other trials; learners without a scale are equal in both panels.",
+        caption=f"Mean normalized regret of each learner (row) on each problem (column) over {tell_trials(outcome)}. {SCORE} Bold: the lowest mean of a problem. A star marks a learner whose model does not cover the problem. Empty: the learner did not play the problem. (a) Constants of the theorems. (b) One scale per learner, chosen on other trials; learners without a scale are equal in both panels.",
         alt="Two heat maps. "
         + " ".join(
             f"{track.capitalize()}, lowest mean by problem: {lowest(found)}."
@@ -207,11 +207,12 @@ def first_to_half(profiles: dict[str, dict[str, dict[str, np.ndarray]]], at: np.
     return f"First curve to reach half of the trials: {lowest(by_panel, half)}."
 
 
-def draw_cost(outcome: Outcome, seconds: Mapping[str, Seconds]) -> Drawing:
+def draw_cost(outcome: Outcome, seconds: Mapping[str, Seconds], rounds: int) -> Drawing:
     """Draw the interquartile mean with tuned scales against the run time per round, one panel per group.
 
     Args:
         seconds: group -> run times of its learners, for the setting ``group``.
+        rounds: number of rounds of each measurement.
     """
     groups = [*outcome.groups()]
     fig, axes = group_panels(groups, 2.5)
@@ -247,7 +248,7 @@ def draw_cost(outcome: Outcome, seconds: Mapping[str, Seconds]) -> Drawing:
     cheapest = lowest(numbers, lambda each: each["microseconds"][1])
     return Drawing(
         fig,
-        caption=f"Interquartile mean of the normalized regret with tuned scales (vertical, with 95 % intervals) against the mean run time per round of one trial (horizontal: median and quartiles over repetitions), on one core. Lower left is better. {SCORE}",
+        caption=f"Interquartile mean of the normalized regret with tuned scales (vertical, with 95 % intervals) against the mean run time per round of one trial (horizontal: median and quartiles over repetitions) in the first {rounds:,} rounds of the first problem of the group, on one core. Lower left is better. {SCORE}",
         alt=f"One point per learner. Cheapest: {cheapest}.",
         trials=len(outcome.scores("tuned", groups[0], UNIFORM)[0]),
         numbers=numbers,
