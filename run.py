@@ -5,6 +5,7 @@
                    [--cluster PROFILE] [--commit-notebooks]
     python3 run.py test [--slow | --changed] [pytest arguments]
     python3 run.py arena [--field arms|continuous] [--learner FILE:NAME] [--problem FILE:NAME]
+                   [--on NAME] [--against NAME]
                    [--horizon N] [--trials N] [--tuning-trials N] [--peer-trials N] [--seed N]
     python3 run.py lab [JupyterLab arguments]
     python3 run.py docs [--profile quick|paper|custom]
