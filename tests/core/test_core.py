@@ -15,7 +15,15 @@ from toy import Coins, Index
 from companion import store
 from paperlib.core.contracts import declared_size
 from paperlib.core.describe import describe
-from paperlib.core.linalg import Rows, add_rank_one, arm_dot, arm_quadratic, pick_device, take_arm
+from paperlib.core.linalg import (
+    Rows,
+    add_rank_one,
+    arm_dot,
+    arm_quadratic,
+    as_scalar,
+    pick_device,
+    take_arm,
+)
 from paperlib.core.trace import Trace
 from paperlib.core.trees import pack, tree_take, unpack
 from paperlib.glbomd import SphereArms
@@ -277,3 +285,10 @@ def test_two_columns_of_one_name_are_refused(name):
         ValueError, match=f"^the columns of series '{name[:1]}.* must have names .*, got .*{name}"
     ):
         Trace(np.array([1, 2]), series, {}, np.zeros(2), [0], {}).to_pandas()
+
+
+def test_one_number_is_a_float_and_several_stay_an_array():
+    """Arithmetic with floats is faster than with arrays of one number."""
+    one, two = np.array([0.5]), np.array([0.5, 1.0])
+    assert type(as_scalar(one)) is float and as_scalar(one) == 0.5
+    assert as_scalar(two) is two and as_scalar(tensor := torch.ones(1)) is tensor
