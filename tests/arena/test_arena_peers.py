@@ -132,6 +132,15 @@ def test_the_model_of_bayesianbandits_is_the_posterior():
     np.testing.assert_allclose(model.coef_, np.linalg.solve(precision, x.T @ rewards / 0.25))
 
 
+def test_libraries_receive_rewards_in_their_range():
+    """Vowpal Wabbit's rewards are within an interval of length 1; MABWiser's are centered."""
+    ends = torch.tensor([KNOWN.center - KNOWN.reach, KNOWN.center, KNOWN.center + KNOWN.reach])
+    vowpal, mabwiser = (PEERS[x].build(KNOWN, None) for x in ("Vowpal Wabbit", "MABWiser LinTS"))
+    assert vowpal.rescale(ends).tolist() == [-0.5, 0.0, 0.5]
+    assert vowpal.rescale(2 * ends + 9).tolist() == [0.5] * 3
+    assert mabwiser.rescale(ends).tolist() == [-KNOWN.reach, 0.0, KNOWN.reach]
+
+
 def test_the_options_of_vowpal_wabbit():
     assert VowpalWabbit().options().endswith("--squarecb --gamma_scale 10")  # the library's default
     assert VowpalWabbit(0.1).options().endswith("--squarecb --gamma_scale 100")
