@@ -165,8 +165,8 @@ def parser() -> argparse.ArgumentParser:
         ("on", "a problem of the arena, for example linear, instead of those of the notebook"),
         ("against", "a learner of the arena, for example OFUL, instead of all"),
     ):
-        words += "; may be repeated"
-        arena.add_argument(f"--{flag}", metavar="NAME", action="append", help=words)
+        help_text = f"{words}; may be repeated"
+        arena.add_argument(f"--{flag}", metavar="NAME", action="append", help=help_text)
     for name, words in (
         ("horizon", "number of rounds"),
         ("trials", "number of trials"),
