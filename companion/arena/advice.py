@@ -20,10 +20,10 @@ TRACKS = {"theory": "not tuned", "tuned": "tuned"}
 SHOWN = 3  # learners in a cell
 OTHERS = PEERS.keys() | OPTUNA.keys()
 INTRODUCTION = (
-    "**Results of the arena.** In [the arena](../papers/arena.md) all learners of a problem play with the same information: {rounds}. "
+    "**Results of the arena.** In [the arena](../papers/arena.md) all learners of a problem have the same information and play {rounds}. "
     "The tables name the {shown} learners with the least mean regret on each problem, those of other libraries in a column of their own, "
     "with the regret divided by the regret of uniform play. Small differences are within the noise. *Tuned* is one scale per learner for "
-    "all of its problems; the notebooks list the scales. Therefore a tuned learner can have more regret on a problem than an untuned one. "
+    "all of its problems. Therefore a tuned learner can have more regret on a problem than an untuned one. The notebooks list the scales. "
     "The column of other libraries has the better of their default and their tuned settings; – means that no other library played. GP-UCB "
     "and BKB have a Gaussian kernel on smooth functions and tables, and a linear one elsewhere. The static baseline stays at the center."
 )
@@ -185,8 +185,8 @@ def best_of_groups(groups: Mapping[str, Mapping[str, Mapping[str, dict]]]) -> st
             name = min(found, key=lambda x: found[x]["estimate"])
             numbers = "{estimate:.3f} [{low:.3f}, {high:.3f}]".format(**found[name])
             best.append(f"{label(name)} {numbers} ({TRACKS[track]})")
-        texts.append(f"*{group}*: {', '.join(best)}")
-    return f"The lowest interquartile mean over all problems of a group has, {'; '.join(texts)}."
+        texts.append(f"*{group}*, {' and '.join(best)}")
+    return f"The learners with the lowest interquartile means over all problems of a group: {'; '.join(texts)}."
 
 
 def advice(claims: Mapping[str, dict]) -> str:

@@ -43,7 +43,7 @@ CHOICES = [
     (
         "arms with features, rewards that are yes/no or counts, many rounds",
         ["GLBOMD"],
-        'one pass over the data: time and memory per round do not grow; pass `ridge="dim", scale=0.1` to explore less than the theory requires; with fixed arms, `linear.OFUL` has less regret in the first thousand rounds, although its model is wrong',
+        'one pass over the data: time and memory per round do not grow; pass `ridge="dim", scale=0.1` to explore less than the theory requires; in the arena `linear.OFUL` has less regret on fixed arms with features, although its model is wrong',
     ),
     (
         "the same, with a few thousand rounds where every reward counts",

@@ -61,6 +61,6 @@ CHOICES = [
     (
         "a set that is easy to project on",
         ["Doubling(FKM())"],
-        "as cheap as PF if the projection is, for example on balls, simplexes, and polytopes of a few dozen constraints; neither has less regret on every set",
+        "projects on balls, simplexes, and polytopes of a few dozen constraints; neither PF nor FKM has less regret on every set",
     ),
 ]

@@ -14,7 +14,8 @@ from companion.arena.__main__ import chosen_notebooks
 from companion.arena.__main__ import main as arena
 from companion.arena.advice import EVIDENCE, Row, advice, evidence
 from companion.arena.arms import FAMILIES, FIXED, LEARNERS, PROBLEMS, Known, own_problem
-from companion.arena.claims import COMPARISONS, judge
+from companion.arena.claims import ARMS, COMPARISONS, FINDINGS, SETS, judge
+from companion.arena.continuous import EXPLORE
 from companion.arena.entries import FIELDS, choose, load, own_learner
 from companion.arena.field import (
     GRID,
@@ -44,7 +45,9 @@ from companion.arena.scores import (
     normalize,
     performance_profile,
 )
+from companion.output import project_dir
 from companion.papers import papers
+from companion.workflow.declared import profile_values
 from paperlib.bkb import Confidence, ExactGPUCB
 from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
@@ -612,7 +615,7 @@ def test_the_guide_names_the_learners_with_the_least_regret(drawn):
     theory["uniform"], tuned = 1.0, {**theory, "OFUL": 0.1, "MABWiser LinUCB": 0.3}
     numbers = {"theory": {"linear": theory}, "tuned": {"linear": tuned}}
     drawn("arms_regret", numbers)
-    assert ": 1,234 rounds on [finite arms](../notebooks/arena_1_arms.ipynb). The" in advice({})
+    assert "play 1,234 rounds on [finite arms](../notebooks/arena_1_arms.ipynb). The" in advice({})
     assert advice({}).splitlines()[-1] == (
         "| linear | greedy 0.20; OFUL 0.40; GP-UCB 0.50 | OFUL 0.10; greedy 0.20; GP-UCB 0.50 | MABWiser LinUCB 0.10 |"
     )
@@ -627,13 +630,16 @@ def test_the_guide_names_the_lowest_interquartile_means(drawn):
     theory = {"OFUL": mean(0.3), "KW": mean(0.2)}
     drawn("sets_means", {"fixed": {"theory": theory, "tuned": {"OFUL": mean(0.25)}}})
     assert advice({}).endswith(
-        "*fixed*: Kiefer-Wolfowitz 0.200 [0.100, 2.000] (not tuned), OFUL 0.250 [0.150, 2.000] (tuned)."
+        "*fixed*, Kiefer-Wolfowitz 0.200 [0.100, 2.000] (not tuned) and OFUL 0.250 [0.150, 2.000] (tuned)."
     )
 
 
 def test_rows_of_the_guide_have_results_of_the_arena(monkeypatch, drawn):
     rows = {f"{paper}.{row[1][0]}" for paper in papers() for row in paper_choices(paper)}
     assert {*EVIDENCE} <= rows
+    for problem, track, learners in (shown for row in EVIDENCE.values() for shown in row.shown):
+        (entry,) = [entry for entry in FIELDS.values() if problem in entry.problems]
+        assert track in figures.TRACKS and {*learners} <= {*entry.learners, *entry.peers}
     recorded = {"verdict": "holds", "statistic": 0.51, "interval": [0.4, 0.625]}
     known = {"arena.N3": recorded, "arena.N10": recorded | {"verdict": "fails"}}
 
@@ -657,6 +663,17 @@ def test_rows_of_the_guide_have_results_of_the_arena(monkeypatch, drawn):
     known["arena.N3"] = {"verdict": "not run"}
     assert written_for("fails").split("<br>") == found[1:]
     assert evidence("glbomd.RSGLinCB", known) == ""
+
+
+def test_sizes_in_sentences_are_those_of_the_profiles():
+    arms, sets = (profile_values(stem, "paper")["horizon"] for stem in (ARMS, SETS))
+    texts = [each.sentence for each in COMPARISONS] + [each.text for each in FINDINGS]
+    sizes = {x for text in texts for x in re.findall(r"(?:\d+ of )?[\d,]+ rounds", text)}
+    assert sizes == {f"{arms:,} rounds", f"{sets:,} rounds", f"{EXPLORE[1]} of {sets:,} rounds"}
+    assert f"repeat their best point after {EXPLORE[1]} rounds" in page.ALGORITHM
+    guide = (project_dir() / "docs/guides/arena.md").read_text()
+    quick = profile_values(ARMS, "quick")
+    assert f"in {quick['horizon']} rounds" in guide and len(quick["problems"]) == 4
 
 
 def test_the_page_names_every_learner():
