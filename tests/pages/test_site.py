@@ -82,6 +82,8 @@ def broken(path):
         target = (path.parent / unquote(place)).resolve() if place else path
         if not target.exists():
             found.append(f"{link}: no such file")
+        elif target.is_dir() and DOCS in path.parents:
+            found.append(f"{link}: a folder, to which Sphinx does not link")
         elif mark and target.suffix in (".md", ".ipynb"):
             if mark not in known.setdefault(target, anchors(target)):
                 found.append(f"{link}: no such anchor")
@@ -95,10 +97,18 @@ def test_every_link_has_a_target(path):
     assert broken(path) == []
 
 
-def test_broken_links_are_seen(tmp_path):
+def test_broken_links_are_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "DOCS", tmp_path)
+    (tmp_path / "folder").mkdir()
     page = tmp_path / "page.md"
-    page.write_text('# A head\n\n<a id="x"></a>[a](#a-head) [b](#x) [c](#y) [d](gone.md)\n')
-    assert broken(page) == ["#y: no such anchor", "gone.md: no such file"]
+    page.write_text(
+        '# A head\n\n<a id="x"></a>[a](#a-head) [b](#x) [c](#y) [d](gone.md) [e](folder/)\n'
+    )
+    assert broken(page) == [
+        "#y: no such anchor",
+        "gone.md: no such file",
+        "folder/: a folder, to which Sphinx does not link",
+    ]
 
 
 def test_the_page_shows_all_figures_of_the_bench_and_names_all_unmeasured_learners(found):
