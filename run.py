@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Run the notebooks, tests, pages and benchmarks in an environment that this script creates (.venv, from requirements.lock).
 
-    python3 run.py figures [--profile quick|paper] [--only NAME] [--jobs N] [--device auto|cpu|cuda]
-                   [--cluster PROFILE] [--commit-notebooks]
+    python3 run.py figures [--profile quick|paper|replication] [--only NAME] [--jobs N]
+                   [--device auto|cpu|cuda] [--cluster PROFILE] [--commit-notebooks]
     python3 run.py test [--slow | --changed] [pytest arguments]
     python3 run.py arena [--field arms|continuous] [--learner FILE:NAME] [--problem FILE:NAME]
                    [--on NAME] [--against NAME]
@@ -108,9 +108,9 @@ def parser() -> argparse.ArgumentParser:
     )
     figures.add_argument(
         "--profile",
-        choices=("quick", "paper"),
+        choices=("quick", "paper", "replication"),
         default="quick",
-        help="quick: small and fast; paper: the papers' own sizes",
+        help="quick: small and fast; paper: the papers' own sizes; replication: the same sizes with other seeds",
     )
     figures.add_argument(
         "--only",
@@ -542,7 +542,7 @@ def figures(python: str, options: argparse.Namespace) -> int:
             if options.profile == "quick"
             else "Some data sets cannot be used: the notebooks that need them will fail."
         )
-    shared = options.profile == "paper" and any("shards" in known.get(stem, {}) for stem in stems)
+    shared = options.profile != "quick" and any("shards" in known.get(stem, {}) for stem in stems)
     jobs = options.jobs or (cores() if shared else min(cores(), len(stems)))
     # The cores are divided among the jobs, because more threads than cores slow down all of them.
     threads = 1 if options.cluster else max(1, cores() // jobs)
@@ -552,6 +552,9 @@ def figures(python: str, options: argparse.Namespace) -> int:
         f"{len(stems)} notebook{'s' * (len(stems) > 1)}, {options.profile} profile, {where}:",
         flush=True,
     )
+    costs = Costs(options.profile, known, jobs)
+    if expected := costs.expected(stems):
+        print(expected, flush=True)
     begun, log = time.time(), folder(options.profile) / "snakemake.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     engine = ["--cores", jobs]
@@ -593,6 +596,7 @@ def figures(python: str, options: argparse.Namespace) -> int:
                         log.read_text(errors="replace"),
                         time.time() - begun,
                         lambda path: read_progress(desk() / f"{path}.progress", begun),
+                        costs,
                     )
                 )
             )
@@ -619,9 +623,9 @@ def figures(python: str, options: argparse.Namespace) -> int:
             or code
         )
     page = 0
-    if options.profile == "paper" and not os.environ.get("PAPERLIB_FIGURES"):
+    if options.profile != "quick" and not os.environ.get("PAPERLIB_FIGURES"):
         page = call([python, "-m", "companion.pages.site", "write"], cwd=ROOT)
-    for place in sorted({at[stem] for stem in stems if stem not in failed}):
+    for place in sorted({at[stem] for stem in stems if stem not in failed} - {"replication"}):
         print(f"To build pages with them: python3 run.py docs --profile {place}")
     if code and not any((folder(at[stem]) / f"{stem}.log").exists() for stem in failed):
         print("".join(log.read_text(errors="replace").splitlines(keepends=True)[-8:]))
@@ -642,22 +646,75 @@ ENDED = (
 )
 
 
-def progress(log: str, seconds: float, far: Callable[[str], str] = lambda path: "") -> str:
-    """Return one line about a run from Snakemake's log: seconds, finished jobs, and the running jobs with their progress.
+class Costs:
+    """CPU seconds of the notebooks in the paper profile, from ``bench/notebooks.json``; empty for other profiles.
+
+    Args:
+        sections: the sections of ``profiles.toml``, for the numbers of shards.
+        jobs: number of jobs at a time.
+    """
+
+    def __init__(self, profile: str, sections: dict[str, dict], jobs: int):
+        known = read_json(ROOT / "bench" / "notebooks.json") if profile != "quick" else {}
+        self.known, self.sections, self.jobs = known, sections, jobs
+
+    def of(self, job: str) -> float:
+        """Return the seconds of a job, which is named as its output: a notebook, or a shard of one (``bkb_2.shard1of4``)."""
+        stem, part, _ = job.partition(".shard")
+        shards = self.sections.get(stem, {}).get("shards", 1)
+        # A notebook with shards loads what they have computed.
+        share = 1 / shards if part or shards == 1 else 0
+        return share * self.known.get(stem, {}).get("seconds", 0)
+
+    def expected(self, stems: list[str]) -> str:
+        """Return a line about the run time of notebooks that have no stored results; "" if none of them was measured."""
+        found = {stem: self.known[stem] for stem in stems if stem in self.known}
+        if not found:
+            return ""
+        hours = sum(cost["seconds"] for cost in found.values()) / 3600
+        where = ", ".join(sorted({cost["processor"] for cost in found.values()}))
+        some = "" if len(found) == len(stems) else f" {len(found)} of"
+        return f"Without stored results,{some} these notebooks take {hours:.1f} hours of CPU time ({where}), about {hours / self.jobs:.1f} hours with {self.jobs} at a time."
+
+    def left(self, planned: dict[str, int], finished: list[str]) -> str:
+        """Return the estimated time to the end, for example "about 2.5 h left"; "" if no planned job was measured.
+
+        ``planned``: rule -> number of its jobs, where the rule ``bkb_2_shard`` has the shards of ``bkb_2``.
+        """
+        seconds = 0.0
+        for rule, n in planned.items():
+            stem = rule.removesuffix("_shard")
+            seconds += n * self.of(f"{stem}.shard" if rule != stem else stem)
+        seconds -= sum(self.of(job) for job in finished)
+        if seconds <= 0:
+            return ""
+        hours = seconds / self.jobs / 3600
+        return f"about {hours:.1f} h left" if hours >= 2 else f"about {60 * hours:.0f} min left"
+
+
+def progress(
+    log: str,
+    seconds: float,
+    far: Callable[[str], str] = lambda path: "",
+    costs: Costs | None = None,
+) -> str:
+    """Return one line about a run from Snakemake's log: seconds, finished jobs, time left, and the running jobs with their progress.
 
     ``far`` is called with the path of a job's output, without its suffix, and returns its progress.
     """
-    running, done = {}, 0
+    running, done = {}, []
     for event in re.finditer(f"{STARTED}|{ENDED}", log, re.MULTILINE):
         if event["job"]:
             running[event["job"]] = event["path"]
         else:
-            running.pop(event["done"] or event["failed"], None)
-            done += event["done"] is not None
+            path = running.pop(event["done"] or event["failed"], "")
+            done += [Path(path).name] if event["done"] is not None else []
     total = re.search(r"^total +(\d+)$", log, re.MULTILINE)
     line = f"{seconds:.0f} s, " + (
-        f"{done} of {total[1]} done" if total else "checking for changes"
+        f"{len(done)} of {total[1]} done" if total else "checking for changes"
     )
+    if costs and (left := costs.left(planned(log), done)):
+        line += f", {left}"
     if not running:
         return line
     words = (
@@ -675,10 +732,16 @@ def read_progress(path: Path, begun: float) -> str:
 
 
 def scheduled(log: Path, begun: float) -> set[str]:
-    """Return the rules that a call planned to run, from the table of jobs in its Snakemake log; empty if the log is older."""
+    """Return the rules that a call planned to run, from its Snakemake log; empty if the log is older."""
     text = log.read_text(errors="replace") if log.exists() and log.stat().st_mtime >= begun else ""
-    stats = re.search(r"^Job stats:\njob +count\n[- ]+\n((?:\S+ +\d+\n)+)", text, re.MULTILINE)
-    return {line.split()[0] for line in stats[1].splitlines()} if stats else set()
+    return {*planned(text)}
+
+
+def planned(log: str) -> dict[str, int]:
+    """Return the planned rules and the number of their jobs, from the table of jobs in a Snakemake log."""
+    stats = re.search(r"^Job stats:\njob +count\n[- ]+\n((?:\S+ +\d+\n)+)", log, re.MULTILINE)
+    rows = (line.split() for line in stats[1].splitlines()) if stats else ()
+    return {rule: int(count) for rule, count in rows if rule not in ("all", "total")}
 
 
 def draw(line: str) -> None:
@@ -738,7 +801,7 @@ def table(
             continue
         counts = said[at[stem]].get(stem, {})
         words = ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items()))
-        if at[stem] != "paper" and counts:  # runs at smaller sizes decide no claim
+        if at[stem] in ("quick", "custom") and counts:  # such runs decide no claim
             words = f"{sum(counts.values())} without a verdict"
         words = words or "-"
         marks = "  (custom)" * (at[stem] != profile) + "  (unchanged)" * (not fresh)
@@ -813,7 +876,7 @@ def test(python: str, options: argparse.Namespace) -> int:
 # A stored result, a checkpoint of one, or the remains of either from a process that was killed.
 STORED = r"\.?[0-9a-f]{64}(\.part)?\.npz(\..*partial)?"
 # Files of this project in a folder of results that a user has chosen.
-OURS = rf"quick|paper|custom|site|cache|setup\.log|{STORED}"
+OURS = rf"quick|paper|replication|custom|site|cache|costs\.txt|setup\.log|{STORED}"
 
 
 def clean(everything: bool) -> int:

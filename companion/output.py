@@ -10,7 +10,7 @@ from paperlib.core.files import CHECKOUT, write_atomically
 from paperlib.core.text import to_json
 
 # Folders of the profiles, relative to the folder of all figures.
-FOLDERS = {"quick": "quick", "paper": "", "custom": "custom"}
+FOLDERS = {"quick": "quick", "paper": "", "replication": "replication", "custom": "custom"}
 
 
 def project_dir() -> Path:
@@ -32,7 +32,7 @@ def figures_dir() -> Path:
 def profile_dir(profile: str) -> Path:
     """Return the folder of a profile's figures and verdicts: ``figures/`` for "paper", ``figures/quick/`` for "quick".
 
-    Runs with parameters that no profile declares write to ``figures/custom/``.
+    The replication writes to ``figures/replication/``, and runs with parameters that no profile declares to ``figures/custom/``.
 
     Raises:
         ValueError: an unknown profile.

@@ -2,7 +2,6 @@
 
 import importlib
 import inspect
-import pkgutil
 from pathlib import Path
 from types import ModuleType
 
@@ -12,12 +11,10 @@ import paperlib
 
 def topics() -> list[str]:
     """Return the names of the folders of the companion that declare claims: the papers, then the arena."""
-    found = sorted(
-        found.name
-        for found in pkgutil.iter_modules(companion.__path__)
-        if (Path(found.module_finder.path) / found.name / "claims.py").exists()
-    )
-    return sorted(found, key=lambda name: title_module(name).startswith("companion"))
+    found = {
+        path.parent.name for root in companion.__path__ for path in Path(root).glob("*/claims.py")
+    }
+    return sorted(found, key=lambda name: (title_module(name).startswith("companion"), name))
 
 
 def papers() -> list[str]:
@@ -27,8 +24,8 @@ def papers() -> list[str]:
 
 def title_module(topic: str) -> str:
     """Return the module whose docstring has the title of a topic: the library's package of a paper, otherwise ``page``."""
-    known = {found.name for found in pkgutil.iter_modules(paperlib.__path__)}
-    return f"paperlib.{topic}" if topic in known else f"companion.{topic}.page"
+    known = any((Path(root) / topic / "__init__.py").exists() for root in paperlib.__path__)
+    return f"paperlib.{topic}" if known else f"companion.{topic}.page"
 
 
 def heading(topic: str) -> tuple[str, str]:

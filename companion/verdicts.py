@@ -71,6 +71,18 @@ class Claim:
     parts: tuple[str, ...] = ()
     trials: int = 0  # fewest trials that decide it, for heavy-tailed statistics
 
+    @property
+    def exempt(self) -> str:
+        """Why its verdict is not repeated with other seeds, for example "run time"; "" if it is repeated.
+
+        ``EXEMPT`` in the paper's ``claims.py`` names the claims without parts for each reason.
+        """
+        if self.parts or self.side == "reported":
+            return "decided by its parts" if self.parts else "reported"
+        module = paper_module(self.id.split(".")[0], "claims")
+        named = getattr(module, "EXEMPT", {}).items()
+        return next((reason for reason, ids in named if short_id(self.id) in ids), "")
+
     def __post_init__(self):
         if self.side not in SIDES:
             raise ValueError(
@@ -115,6 +127,9 @@ class Erratum(NamedTuple):
 class Verdict:
     """Verdict on a claim, with the statistic that led to it.
 
+    The verdict of record is that of two runs of the same size with disjoint seeds, and inconclusive if their verdicts
+    differ. The statistic is the one of the first run.
+
     ``line`` is one short line with the id and rounded numbers, stable enough to compare. ``str`` is for readers: the recorded
     verdict and the claim's sentence, then the recorded number. For a run at other sizes it also has the run's number, which
     is marked as not a verdict.
@@ -128,12 +143,23 @@ class Verdict:
     n: int | None = None
     method: str = ""
     reason: str = ""
+    first: str = ""  # verdict of the first run, if the verdict of its replication differs from it
+    replication: "Verdict | None" = None  # verdict of the second run; None if there is none
 
     @functools.cached_property
     def line(self) -> str:
         mark = "" if self.profile == "paper" else f" ({self.profile})"
-        words = [short_id(self.id), self.verdict + mark, self.number, self.reason]
+        words = [short_id(self.id), self.verdict + mark, self.number, self.remark]
         return "  ".join(filter(None, words))
+
+    @property
+    def remark(self) -> str:
+        """Reason of the verdict and, if the verdict of the replication differs, both verdicts; as text."""
+        apart = ""
+        if self.first:
+            other = self.replication
+            apart = f"{self.first} with these seeds, {other.verdict} with others ({other.number})"
+        return "; ".join(filter(None, (self.reason, apart)))
 
     @property
     def number(self) -> str:
@@ -158,7 +184,9 @@ class Verdict:
             f"{record.verdict.capitalize()}: {claim.sentence}",
             f"at the paper's sizes: {about}",
         ]
-        if self.profile != "paper":
+        if self.profile == "replication":
+            lines.append(f"with other seeds: {self.verdict}; {self.details}")
+        elif self.profile != "paper":
             lines.append(f"{self.profile} run: {self.seen()}")
         return "\n     ".join(lines)
 
@@ -167,7 +195,7 @@ class Verdict:
     @property
     def details(self) -> str:
         """Number and reason of the verdict, as text."""
-        return "; ".join(filter(None, (self.number, self.reason)))
+        return "; ".join(filter(None, (self.number, self.remark)))
 
     def seen(self) -> str:
         """Return the result of a run that decides no claim, because its sizes differ from the sizes of the paper profile."""
@@ -303,7 +331,7 @@ def judge(
             ``interval``. For side "equal" it may also be several numbers, rounded as the claim states.
         interval: low and high, if ``statistic`` is a number.
         n: number of trials, if ``statistic`` is a number.
-        profile: "quick", "paper" or "custom".
+        profile: "quick", "paper", "replication" or "custom".
         reason: a remark to show after the verdict.
 
     Raises:
@@ -351,6 +379,24 @@ def _open_if_few(c: Claim, judged: Verdict) -> Verdict:
     return replace(judged, verdict="inconclusive", reason="; ".join(filter(None, reasons)))
 
 
+def confirm(judged: Verdict, other: Verdict | None) -> Verdict:
+    """Return the verdict of record of two runs of the same size with disjoint seeds.
+
+    It is inconclusive if the verdicts differ. Without a second run, and for a claim that is exempt, the first run decides.
+    """
+    c = find_claim(judged.id)
+    if other is None or c.exempt or "not run" in (judged.verdict, other.verdict):
+        return judged
+    judged, other = _open_if_few(c, judged), _open_if_few(c, other)
+    if judged.verdict != other.verdict:
+        first = judged.verdict
+        return replace(judged, verdict="inconclusive", first=first, replication=other)
+    confirmed = replace(judged, replication=other)
+    # Recomputing it would use the numbers that a file has rounded.
+    vars(confirmed)["line"] = judged.line
+    return confirmed
+
+
 def record_not_run(id: str, reason: str, profile: str) -> Verdict:
     """Store that a claim was not tested in this run, and the reason, for example missing data."""
     return _keep(Verdict(find_claim(id).id, "not run", profile, reason=reason))
@@ -388,18 +434,28 @@ def _judged(c: Claim, known: dict[str, Claim], profile: str, stored: dict[str, V
 
 
 def _keep(verdict: Verdict) -> Verdict:
-    content = {
-        **to_json(verdict),
-        "line": verdict.line,
-        "notebook": find_claim(verdict.id).notebook,
-    }
+    content = {**to_entry(verdict), "notebook": find_claim(verdict.id).notebook}
     write_json(profile_dir(verdict.profile) / "claims" / f"{verdict.id}.json", content)
     return verdict
 
 
+def to_entry(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as an entry of a JSON file, without the fields that the verdict of a single run does not have."""
+    content = {**to_json(verdict), "line": verdict.line}
+    for name in ("first", "replication"):
+        if not getattr(verdict, name):
+            del content[name]
+    if verdict.replication:
+        content["replication"] = to_entry(verdict.replication)
+    return content
+
+
 def _verdict(entry: dict[str, Any]) -> Verdict:
     """Return the verdict in an entry of a JSON file, which may have further keys."""
-    verdict = Verdict(**{f.name: entry[f.name] for f in fields(Verdict) if f.name in entry})
+    known = {f.name: entry[f.name] for f in fields(Verdict) if f.name in entry}
+    if known.get("replication"):
+        known["replication"] = _verdict(known["replication"])
+    verdict = Verdict(**known)
     # Recomputing it would use the numbers that the file has rounded.
     vars(verdict)["line"] = entry["line"]
     return verdict
@@ -413,10 +469,27 @@ def read_recorded(top: Path) -> dict[str, Verdict]:
 def read_written(profile: str, paper: str) -> dict[str, Verdict]:
     """Return the verdicts on a paper's claims that the runs of a profile wrote, by the claim's id.
 
-    Runs of the paper profile write one file per claim, which is not committed. Without such a file, the verdict is the one
-    in the committed ``claims.json``.
+    Runs of the paper profile and of its replication write one file per claim, which is not committed. A verdict without such a
+    file is the one in the committed ``claims.json``. The verdicts of the paper profile are those of record.
     """
-    found = read_recorded(profile_dir(profile)) if profile == "paper" else {}
+    own = _read_files(profile, paper)
+    if profile not in ("paper", "replication"):
+        return own
+    recorded = read_recorded(profile_dir("paper"))
+    if profile == "replication":
+        return {id: v.replication for id, v in recorded.items() if v.replication} | own
+    others = _read_files("replication", paper)
+    for id in claims(paper).keys() & (own.keys() | others.keys()):
+        known = recorded.pop(id, Verdict(id, "not run", "paper"))
+        first = replace(known, verdict=known.first or known.verdict, first="", replication=None)
+        first, other = own.get(id, first), others.get(id, known.replication)
+        recorded[id] = confirm(first, other)
+    return recorded
+
+
+def _read_files(profile: str, paper: str) -> dict[str, Verdict]:
+    """Return the verdicts in the files per claim that the runs of a profile wrote; a damaged file counts as not run."""
+    found = {}
     for path in (profile_dir(profile) / "claims").glob(f"{paper}.*.json"):
         try:
             verdict = _verdict(json.loads(path.read_bytes()))
@@ -424,11 +497,10 @@ def read_written(profile: str, paper: str) -> dict[str, Verdict]:
         # Not JSON, JSON that is nested too deep, or not an object with the fields of a verdict.
         except (ValueError, RecursionError, TypeError, KeyError):
             damaged = True
-        found.pop(path.stem, None)
         if damaged:
             log.warning("%s is damaged and is counted as not run", path.name)
-        else:
-            found[path.stem] = verdict
+            verdict = Verdict(path.stem, "not run", profile)
+        found[path.stem] = verdict
     return found
 
 

@@ -527,6 +527,11 @@ CLAIMS = [
 ]
 
 
+# Claims whose verdicts are not repeated with other seeds, by the reason.
+EXEMPT = {
+    "run time": "C17 C18 C19.exact C19.lazy C20.hard C20.dense".split(),
+}
+
 FINDINGS = (
     Finding(
         "The paper states that GP-UCB with random Fourier features is not low-regret. In our tests this depends on the start. Without a warm start, 50 features have {C23.parity} times the regret of exact GP-UCB. Therefore the statement fails our test. After a warm start on half of the arms, with the confidence radius times 0.2, 20 features have {C23.warm} times the regret of exact GP-UCB and 30 features {C9.rff30} times. With the unscaled radius the effect is not statistically significant.",

@@ -35,10 +35,11 @@ def accuracy(
     fold: int,
     folds: int = 5,
     scale: bool = False,
+    split: int = 0,
 ) -> float:
     """Return the fraction of a fold that a classifier predicts correctly after a fit to the other folds.
 
-    All random states are 0.
+    All other random states are 0.
 
     Args:
         parameters: of the classifier, by scikit-learn's names.
@@ -48,6 +49,7 @@ def accuracy(
         fold: 0..folds - 1, of a shuffled stratified split.
         folds: number of folds.
         scale: whether features are standardized with the mean and standard deviation of the training rows.
+        split: random state of the split.
 
     Raises:
         Exception: any error that scikit-learn raises for invalid parameters.
@@ -70,8 +72,8 @@ def accuracy(
     model = classes[classifier](**parameters, random_state=0)
     if scale:
         model = make_pipeline(StandardScaler(), model)
-    split = StratifiedKFold(folds, shuffle=True, random_state=0).split(features, target)
-    train, test = next(itertools.islice(split, fold, None))
+    parts = StratifiedKFold(folds, shuffle=True, random_state=split).split(features, target)
+    train, test = next(itertools.islice(parts, fold, None))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(features[train], target[train])

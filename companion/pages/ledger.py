@@ -29,7 +29,8 @@ def gather(profile: str) -> dict[str, Any]:
 
     Returns:
         ``profile``, and ``papers``: name -> title, claims, statements, errata, each in the order of declaration, and
-        counts of verdicts, separately for the paper's claims and our additions. A claim with parts is not counted, only its parts.
+        counts of verdicts, separately for the paper's claims and our additions, and of replications. A claim with parts is not
+        counted, only its parts.
     """
     found = {paper: _paper(paper, profile) for paper in topics()}
     return to_json({"profile": profile, "papers": found})
@@ -46,10 +47,20 @@ def _paper(paper: str, profile: str) -> dict[str, Any]:
     return {
         "title": heading(paper)[0],
         "counts": counts,
+        "replication": Counter(map(replication, tests)),
         "claims": claims,
         "statements": _statements(paper, profile),
         "errata": _errata(paper),
     }
+
+
+def replication(claim: dict) -> str:
+    """Return "replicated", "flipped", "exempt" or "not repeated": what a run with other seeds showed about a claim without parts."""
+    if claim["exempt"]:
+        return "exempt"
+    if "replication" not in claim:
+        return "not repeated"
+    return "flipped" if "first" in claim else "replicated"
 
 
 def _claims(paper: str, profile: str) -> list[dict]:
@@ -58,7 +69,7 @@ def _claims(paper: str, profile: str) -> list[dict]:
         verdicts.claims(paper).values(), verdicts.list_verdicts(profile, paper)
     ):
         judged = run if profile == "paper" else verdicts.of_record(run.id)
-        claim = {**to_json(declared), **to_json(judged), "line": judged.line}
+        claim = {**to_json(declared), "exempt": declared.exempt, **verdicts.to_entry(judged)}
         if profile != "paper":
             claim["run"] = f"{profile} run: {run.seen()}"
         found.append(claim)

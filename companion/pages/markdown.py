@@ -104,17 +104,25 @@ def declared(found: dict) -> str:
 def result(claim: dict) -> str:
     """Return two table cells: the statistic with its interval and remarks, and n.
 
-    If a claim was not run, or is decided by its parts, its reason replaces the statistic. The remarks are the reason and the
-    result of a run at other sizes.
+    If a claim was not run, or is decided by its parts, its reason replaces the statistic. The remarks are the reason, the
+    statistic with other seeds, and the result of a run at other sizes.
     """
     shown = None if claim["reason"] else NOTHING
     if claim["statistic"] is not None:
-        values = ", ".join(map(format_number, np.atleast_1d(claim["statistic"]).tolist()))
-        ends = f" [{', '.join(map(format_number, claim['interval']))}]" if claim["interval"] else ""
-        shown = ("p " if claim["side"] == "test" else "") + values + ends
+        shown = _number(claim, claim["side"])
     n = NOTHING if claim["n"] is None else claim["n"]
-    parts = (shown, claim["reason"], claim.get("run"))
+    parts = [shown, claim["reason"], claim.get("run")]
+    if other := claim.get("replication"):
+        apart = f"{other['verdict']}, " if "first" in claim else ""
+        parts.append(f"other seeds: {apart}{_number(other, claim['side'])}")
     return f"{escape('; '.join(filter(None, parts)))} | {n}"
+
+
+def _number(judged: dict, side: str) -> str:
+    """Return the statistic of a verdict with its interval, as text."""
+    values = ", ".join(map(format_number, np.atleast_1d(judged["statistic"]).tolist()))
+    ends = f" [{', '.join(map(format_number, judged['interval']))}]" if judged["interval"] else ""
+    return ("p " if side == "test" else "") + values + ends
 
 
 def value(x: float | str | None) -> str:

@@ -29,6 +29,7 @@ SAVE = re.compile(r'\.save\(\s*(?:[^,()"]+,\s*)?f?"([^"]+)"')
 SIZES = {
     "quick": "The verdicts are the recorded ones, from the paper profile. The numbers of a quick run come from small sizes and are not verdicts.",
     "paper": "",
+    "replication": "The verdicts are the recorded ones. The numbers come from the replication of the paper profile, which has other seeds.",
     "custom": "The verdicts are the recorded ones, from the paper profile. The numbers of a custom run come from parameters that no profile declares, and are not verdicts.",
 }
 
@@ -382,4 +383,10 @@ def _sampler_tables(rows: list[dict]) -> list[tuple[str, list[int], dict[str, li
 
 def all_claims(found: dict) -> str:
     """Return one table of the claims of all papers, which a script of the site filters."""
-    return render("claims", **found, about_profile=SIZES[found["profile"]])
+    exempt: dict[str, dict[str, list[str]]] = {}  # reason -> paper -> ids
+    for name, paper in found["papers"].items():
+        for claim in paper["claims"]:
+            if not claim["parts"] and claim["exempt"] not in ("", "reported"):
+                by_paper = exempt.setdefault(claim["exempt"], {})
+                by_paper.setdefault(name, []).append(short_id(claim["id"]))
+    return render("claims", **found, exempt=exempt, about_profile=SIZES[found["profile"]])

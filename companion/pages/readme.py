@@ -1,4 +1,4 @@
-"""Generated blocks of README: ``python -m companion.pages.readme`` writes the text between their markers.
+"""Generated blocks of README and of the guide to the commands: ``python -m companion.pages.readme`` writes the text between their markers.
 
 All content comes from committed files: the papers' packages, ``bench/commands.json`` if it exists, and
 ``figures/claims.json``. The last one is gathered again from the verdicts and figures that the paper profile's notebooks wrote.
@@ -12,6 +12,8 @@ from importlib import import_module
 
 from ..output import project_dir, write_text
 from ..papers import heading, paper_module, papers, topics
+from ..workflow.cost import cost_file
+from ..workflow.plan import notebook_stems
 from . import ledger
 from .markdown import anchor, render
 from .papers import by_id, notebooks, outcome
@@ -119,6 +121,21 @@ def blocks(claims: dict) -> dict[str, str]:
     }
 
 
+def costs_block() -> str:
+    """Return the CPU time and memory of each notebook in the paper profile, the longest first; "" if none was measured."""
+    path = cost_file()
+    known = json.loads(path.read_bytes()) if path.exists() else {}
+    order = sorted(known, key=lambda stem: -known[stem]["seconds"])
+    rows = [(stem, known[stem]) for stem in order if known[stem]["seconds"] >= 60]
+    lacking = [stem for stem in notebook_stems() if stem not in known]
+    return render("block_costs", rows=rows, known=known, lacking=lacking) if rows else ""
+
+
+def by_page(claims: dict) -> dict[str, dict[str, str]]:
+    """Return the blocks of each page that has some, by the page's path and the block's name."""
+    return {"README.md": blocks(claims), "docs/guides/commands.md": {"costs": costs_block()}}
+
+
 def replace_block(text: str, name: str, new: str) -> str:
     """Return ``text`` with the content between the markers of block ``name`` replaced.
 
@@ -130,18 +147,19 @@ def replace_block(text: str, name: str, new: str) -> str:
     _, closed, after = rest.partition(end)
     if not (found and closed) or text.count(begin) + text.count(end) != 2:
         raise ValueError(
-            f"README.md must contain {begin!r} and {end!r} once each, in this order, got {text.count(begin)} and {text.count(end)} of them"
+            f"the page must contain {begin!r} and {end!r} once each, in this order, got {text.count(begin)} and {text.count(end)} of them"
         )
     return f"{before}{begin}\n{new}\n{end}{after}"
 
 
 def main() -> None:
-    """Write figures/claims.json, and the blocks of README.md from it and the other files."""
-    path = project_dir() / "README.md"
-    text = path.read_text()
-    for name, new in blocks(ledger.write("paper")).items():
-        text = replace_block(text, name, new)
-    write_text(path, text)
+    """Write figures/claims.json, and from it and the other files the blocks of README.md and of the guide to the commands."""
+    for page, found in by_page(ledger.write("paper")).items():
+        path = project_dir() / page
+        text = path.read_text()
+        for name, new in found.items():
+            text = replace_block(text, name, new)
+        write_text(path, text)
 
 
 if __name__ == "__main__":

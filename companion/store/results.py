@@ -4,8 +4,13 @@ The unit of computation is a chunk, a fixed range of trials. A run that is stopp
 same chunks. Therefore its results are equal bit for bit. Files are moved into place whole; two processes that compute
 the same chunk write the same file. A shard (PAPERLIB_SHARD=k/n) computes every n-th chunk of all its calls and reads
 none. A run without that variable then loads the chunks that the shards have stored.
+
+If PAPERLIB_USED names a file, as in a job of the workflow, the digests of all results that are used are appended to it, with the
+CPU seconds of those that were computed. The latter are also appended to ``costs.txt`` next to the results.
+``workflow.cost`` sums them for each notebook.
 """
 
+import contextlib
 import errno
 import functools
 import itertools
@@ -208,8 +213,10 @@ def cached_call(
     known = content_key({"name": name, "function": function, "inputs": inputs})
     path = results_dir() / f"{known.digest()}.npz"
     found = _load(path, _arrays)
+    _note_use(path)
     if found is None:
         check_writable(results_dir())
+        begun = cpu_seconds()
         result = function(**inputs)
         numbers = isinstance(result, dict)
         found = {k: np.asarray(v) for k, v in result.items()} if numbers else {}
@@ -218,7 +225,10 @@ def cached_call(
             raise ValueError(
                 f"{name} must return a dictionary of arrays, numbers and strings by name, except 'file', got {short_repr(result)}"
             )
-        _keep(known, path, lambda: write_atomically(path, lambda file: np.savez(file, **found)))
+        spent = cpu_seconds() - begun
+        save = lambda: write_atomically(path, lambda file: np.savez(file, **found))
+        if _keep(known, path, save):
+            _note_use(path, max(spent, 0.001))
     return found
 
 
@@ -230,6 +240,7 @@ def _chunk(
     A checkpoint is stored next to the file until the file is complete.
     """
     path = results_dir() / f"{known.digest(trials=ids)}.npz"
+    _note_use(path)
     checkpoint = path.with_suffix(".part.npz")
     read = functools.partial(_trace, ids, compute.keywords["horizon"])
     trace = _load(path, read)
@@ -245,6 +256,7 @@ def _chunk(
             return trace
         check_writable(results_dir())
         begin()
+        begun = cpu_seconds()
         # The key contains the newer source text. Results of the older text must not be stored under
         # it, not even as a checkpoint.
         if known.edited():
@@ -257,9 +269,28 @@ def _chunk(
             # read.
             except FileNotFoundError:
                 trace = compute(trials=ids, checkpoint=checkpoint)
+        spent = cpu_seconds() - begun
     if _keep(known, path, lambda: trace.save(path)):
         checkpoint.unlink(missing_ok=True)
+        _note_use(path, max(spent, 0.001))
     return trace
+
+
+def cpu_seconds() -> float:
+    """Return the CPU seconds of this process and of its children that have ended."""
+    return sum(os.times()[:4])
+
+
+def _note_use(path: Path, seconds: float = 0.0) -> None:
+    """Append a result's digest, and the CPU seconds that it took now, to the file that PAPERLIB_USED names.
+
+    The cost of a computed result is also appended to ``costs.txt``. Without PAPERLIB_USED nothing is written. An error of the
+    disk is no reason to fail.
+    """
+    if used := os.environ.get("PAPERLIB_USED"):
+        for note in (Path(used), path.with_name("costs.txt"))[: 2 if seconds else 1]:
+            with contextlib.suppress(OSError), open(note, "a") as file:
+                file.write(f"{path.stem} {seconds:.3f}\n")
 
 
 def _keep(known: Key, path: Path, save: Callable[[], None]) -> bool:

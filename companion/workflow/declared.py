@@ -16,8 +16,11 @@ from typing import Any, NamedTuple, get_args, get_origin
 
 from ..output import figures_dir, project_dir
 
-PROFILES = ("quick", "paper")
+PROFILES = ("quick", "paper", "replication")
 CUSTOM = "custom"
+# Added to the seeds of the paper profile in its replication. No run has so many trials, and the
+# arena's tuning adds a million.
+FRESH = 100_000
 # Parameters that decide where a run computes and writes, and do not change its results.
 FREE = ("profile", "device")
 KINDS = {kind.__name__: kind for kind in (bool, int, float, str, list, dict)}
@@ -151,11 +154,23 @@ def convert_all(stem: str, values: dict) -> dict:
     return result
 
 
+def changed_values(section: dict, profile: str) -> dict:
+    """Return the parameters that a profile changes, from a notebook's section of profiles.toml.
+
+    The replication has the values of the paper profile, except the seed. Its own table takes precedence.
+    """
+    if profile != "replication":
+        return section.get(profile, {})
+    paper = section.get("paper", {})
+    seed = {"seed": paper["seed"] + FRESH} if "seed" in paper else {}
+    return paper | seed | section.get(profile, {})
+
+
 def profile_values(stem: str, profile: str, text: Callable[[Path], str] = read_present) -> dict:
     """Return the parameters of a profile that decide its results: the values in the cell, as changed by profiles.toml."""
     cell = {name: line.value for name, line in read_parameters(stem, text).items()}
     sections = tomllib.loads(text(notebook_path(stem).parent / "profiles.toml"))
-    cell |= sections.get(stem, {}).get(profile, {})
+    cell |= changed_values(sections.get(stem, {}), profile)
     return {name: value for name, value in cell.items() if name not in FREE}
 
 
@@ -183,7 +198,7 @@ def output_place(stem: str, profile: str) -> str:
 def resolve_profile(stem: str, names: dict[str, Any]) -> str:
     """Return the profile that a notebook's figures and verdicts belong to.
 
-    It is "quick" or "paper", or "custom" with other parameters. Every notebook calls this function after its parameters are
+    It is the profile of the run, or "custom" with other parameters. Every notebook calls this function after its parameters are
     set and before anything is computed. A custom run prints a note. In a kernel the profile is determined again after each
     cell, because the parameters cell may be changed and run once more.
 

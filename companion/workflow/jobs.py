@@ -12,6 +12,7 @@ import errno
 import json
 import os
 import re
+import resource
 import sys
 import tempfile
 import textwrap
@@ -75,14 +76,15 @@ def shard_cells(stem: str) -> nbformat.NotebookNode:
 
 def run_notebook(
     stem: str, values: dict, folder: Path, seconds: int, part: str | None = None
-) -> dict[str, str]:
+) -> tuple[dict[str, str], dict[str, float]]:
     """Run a notebook in a kernel, with its executed copy in `folder`; or run its shard `part` ("2/4"), which leaves no copy.
 
     Args:
         seconds: time limit per cell.
 
     Returns:
-        ``list_products``: the figures and verdicts that it wrote; an empty dictionary for a shard.
+        ``list_products``: the figures and verdicts that it wrote; an empty dictionary for a shard. And digest -> CPU seconds of
+        the results that it used, 0 for those that it loaded.
 
     Raises:
         Stopped: a cell exceeded its time limit, or the kernel died.
@@ -94,8 +96,8 @@ def run_notebook(
 
     before, environment = killed_for_memory(), dict(os.environ)
     with tempfile.TemporaryDirectory() as scratch:
-        written = Path(scratch) / "written"
-        os.environ["PAPERLIB_WRITTEN"] = str(written)
+        written, used = Path(scratch) / "written", Path(scratch) / "used"
+        os.environ.update(PAPERLIB_WRITTEN=str(written), PAPERLIB_USED=str(used))
         if part:
             os.environ.update(PAPERLIB_SHARD=part, PAPERLIB_FIGURES=scratch)
             folder = Path(scratch)
@@ -124,7 +126,11 @@ def run_notebook(
         finally:  # the scratch folder is removed, so nothing may be written there later
             os.environ.clear()
             os.environ.update(environment)
-        return {} if part else list_products(written)
+        results: dict[str, float] = {}
+        for line in used.read_text().splitlines() if used.exists() else ():
+            digest, spent = line.split()
+            results[digest] = results.get(digest, 0.0) + float(spent)
+        return {} if part else list_products(written), results
 
 
 def killed_for_memory() -> int:
@@ -137,6 +143,18 @@ def killed_for_memory() -> int:
     except OSError:
         found = None
     return int(found[1]) if found else 0
+
+
+def cpu_of_children() -> float:
+    """Return the CPU seconds of all child processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def peak_of_children() -> int:
+    """Return the largest memory that a child process had, in bytes."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 
 
 def last_cell(copy: Path) -> str:
@@ -237,10 +255,10 @@ def run_job(
     far.unlink(missing_ok=True)  # left by an attempt that was killed
     os.environ["PAPERLIB_PROGRESS"] = str(far)
     with output_to(folder / f"{name}.log") as say:
-        start = time.perf_counter()
+        start, spent = time.perf_counter(), cpu_of_children()
         try:
             values = convert_all(stem, injected_settings(stem, profile, device))
-            made = run_notebook(stem, values, folder, cell_timeout(stem, profile), part)
+            made, used = run_notebook(stem, values, folder, cell_timeout(stem, profile), part)
         except Exception as error:
             story, why = (
                 re.sub(r"\x1b\[[0-9;]*m", "", str(error)),
@@ -256,6 +274,8 @@ def run_job(
             return False
         seconds = round(time.perf_counter() - start, 1)
         kept = {"notebook": stem, "profile": profile, "seconds": seconds, "products": made}
+        own = cpu_of_children() - spent - sum(used.values())
+        kept |= {"own_cpu": round(own, 1), "peak_bytes": peak_of_children(), "used": [*used]}
         write_atomically(done, lambda file: file.write(json.dumps(kept).encode()))
         for line in (folder / f"{name}.log").read_text(errors="replace").splitlines():
             if line.endswith(MENDED):

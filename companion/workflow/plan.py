@@ -30,7 +30,14 @@ from ..imports import (
 )
 from ..output import figures_dir, project_dir, read_entries, write_json
 from ..papers import papers, statement_modules, title_module, topics
-from .declared import PROFILES, convert, differences, notebook_path, profile_values
+from .declared import (
+    PROFILES,
+    changed_values,
+    convert,
+    differences,
+    notebook_path,
+    profile_values,
+)
 
 SECTION = {  # keys of a notebook's section in profiles.toml
     "after": list[str],  # notebooks whose results it reuses
@@ -40,7 +47,7 @@ SECTION = {  # keys of a notebook's section in profiles.toml
     "timeout": int,  # see ``cell_timeout``
     **dict.fromkeys(PROFILES, dict),  # parameters
 }
-TIMEOUT = {"quick": 3600, "paper": 172_800}  # seconds per cell
+TIMEOUT = {"quick": 3600, "paper": 172_800, "replication": 172_800}  # seconds per cell
 STEM = r"[a-z0-9]+_\w+"  # as in run.py; excludes JupyterLab's Untitled and -Copy1
 PATH = 1000  # characters; some systems reject much longer paths
 LARGE = 10_000_000  # bytes; hashing larger files would slow down every call
@@ -88,7 +95,7 @@ def read_section(stem: str) -> dict:
 
 def shard_count(stem: str, profile: str) -> int:
     """Return the number of shards that compute a notebook's chunks before it runs; 1, which means none, in the quick profile."""
-    return read_section(stem).get("shards", 1) if profile == "paper" else 1
+    return 1 if profile == "quick" else read_section(stem).get("shards", 1)
 
 
 def cell_timeout(stem: str, profile: str) -> int:
@@ -128,7 +135,7 @@ def injected_settings(stem: str, profile: str, device: str = "auto") -> dict:
         raise ValueError(
             f"profile must be one of {', '.join(map(repr, PROFILES))}, got {profile!r}"
         )
-    return {"profile": profile, "device": device, **read_section(stem).get(profile, {})}
+    return {"profile": profile, "device": device, **changed_values(read_section(stem), profile)}
 
 
 def code_cells(stem: str) -> list[dict]:
@@ -237,9 +244,9 @@ def input_files(stem: str) -> list[str]:
 def recorded_verdicts(stem: str, profile: str) -> list[str]:
     """Return the recorded verdicts that a notebook prints next to its own numbers.
 
-    In the paper profile there are none, because the notebook then writes the verdicts.
+    In the paper profile and in its replication there are none, because the notebook then writes verdicts.
     """
-    if profile == "paper":
+    if profile != "quick":
         return []
     own = "" if stem.startswith(LAST) else f"{stem.split('_')[0]}."
     claims = read_entries(project_dir() / "figures")

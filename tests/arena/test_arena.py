@@ -348,7 +348,7 @@ def test_unscaled_learners_are_equal_in_both_tracks(outcome):
 
 
 def test_figures_show_the_outcome(outcome):
-    regret = draw_regret(outcome)
+    regret = draw_regret(outcome, {"OFUL": 0.1, "UCB1": 0.1, "greedy": None, UNIFORM: None})
     assert regret.numbers["theory"]["logistic"]["OFUL"] == pytest.approx(
         outcome.tracks["theory"]["logistic"]["OFUL"].mean()
     )
@@ -358,6 +358,10 @@ def test_figures_show_the_outcome(outcome):
     best = min(regret.numbers["tuned"]["linear"], key=regret.numbers["tuned"]["linear"].get)
     assert f"linear: {best}" in regret.alt
     assert "over 4 trials" in regret.caption
+    rows = [[label.get_text() for label in ax.get_yticklabels()] for ax in regret.fig.axes]
+    assert rows[0] == ["OFUL", "UCB1", "greedy", "uniform play"]
+    assert rows[1] == ["OFUL (0.1)", "UCB1 (0.1)", "greedy", "uniform play"]
+    assert regret.numbers["scales"] == {"OFUL": 0.1, "UCB1": 0.1}
     assert draw_means(outcome).numbers[FIXED]["tuned"] == outcome.means("tuned", FIXED)
     drawn = draw_profiles(outcome)
     profile = drawn.numbers["theory"]["fresh arms"]

@@ -247,6 +247,16 @@ def test_an_accuracy_is_a_fraction_of_the_fold():
     assert respond(Tuning(), [v], seed=2) == by_hand
 
 
+def test_another_split_has_other_folds():
+    v = [5.0] * 11
+    first, second = (respond(Tuning("wdbc", "boosting", split=n), [v] * 5) for n in (0, 1))
+    features, target = table("wdbc")
+    fit = lambda fold: classifiers.accuracy(
+        decode("boosting", v), features, target, "boosting", fold, split=1
+    )
+    assert second.tolist() == [fit(fold) for fold in range(5)] != first.tolist()
+
+
 def test_scaled_features():
     from sklearn.model_selection import StratifiedKFold
     from sklearn.neural_network import MLPClassifier

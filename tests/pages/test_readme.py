@@ -27,7 +27,7 @@ def test_a_block_is_replaced_and_the_rest_stays():
 @pytest.mark.parametrize("text", ["", BEGIN, END + BEGIN, (BEGIN + END) * 2])
 def test_markers_must_be_there_once(text):
     with pytest.raises(
-        ValueError, match="^README.md must contain .* once each, in this order, got "
+        ValueError, match="^the page must contain .* once each, in this order, got "
     ):
         readme.replace_block(text, "papers", "new")
 
@@ -190,6 +190,21 @@ def test_main_writes_all_blocks(tmp_path, monkeypatch):
             f"{readme.MARK[0].format(name)}\nold\n{readme.MARK[1].format(name)}" for name in names
         )
     )
+    (tmp_path / "notebooks").mkdir()
+    for stem in ("toy_1", "toy_2", "toy_3"):
+        (tmp_path / f"notebooks/{stem}.ipynb").touch()
+    costs = {
+        "toy_1": {"seconds": 600, "gib": 1.23, "processor": "x"},
+        "toy_2": {"seconds": 30, "gib": 1, "processor": "x"},
+    }
+    (tmp_path / "bench/notebooks.json").write_text(json.dumps(costs))
+    guide = tmp_path / "docs/guides/commands.md"
+    guide.parent.mkdir(parents=True)
+    guide.write_text("\n".join(mark.format("costs") for mark in readme.MARK))
     readme.main()
+    assert "| toy\\_1 | 10 min | 1.2 GiB |" in guide.read_text()
+    assert "0.2 hours in total" in guide.read_text()
+    assert "Notebooks of less than a minute: 1." in guide.read_text()
+    assert "Not measured yet: toy_3." in guide.read_text()
     text = (tmp_path / "README.md").read_text()
     assert "\nold\n" not in text and "the papers" in text and "Run times from a fresh clone" in text

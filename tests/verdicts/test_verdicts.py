@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shutil
 import sys
 
@@ -13,6 +14,7 @@ import paperlib
 from companion import output, verdicts
 from companion.pages import ledger
 from companion.pages.markdown import counted
+from companion.papers import paper_module, topics
 from companion.verdicts import Claim, statements
 from paperlib import stats
 from paperlib.checks import ByConstruction, Check, Vacuous, informative_from
@@ -25,7 +27,9 @@ CLAIMS = [
     say("C1", "above", 0), say("C2.a", "below", 2), say("C2.b", "below", 2), say("C2", "parts", parts=("toy.C2.a", "toy.C2.b")),
     say("C3", "within", (.8, 1.25)), say("C4", "equal", (21, 137)), say("C5", "test", .01), say("C6", "reported"),
     say("C7", "below", .01), say("C8", "parts", parts=("toy.C1", "toy.C2")), say("C20", "below", 2, trials=100),
+    say("T1", "below", 2),
 ]
+EXEMPT = {"run time": ["T1"]}
 """
 BOUNDS = '''
 from paperlib.checks import statement
@@ -219,6 +223,87 @@ def test_a_paper_run_replaces_its_own_verdicts_and_keeps_the_committed_others(
     assert verdicts.record_text("toy.C1") == "fails  -1"
 
 
+# ---- Replication --------------------------------------------------------------------------------------------
+
+
+def judge_twice(id, first, second):
+    verdicts.judge(f"toy.{id}", interval(*first), profile="paper")
+    verdicts.judge(f"toy.{id}", interval(*second), profile="replication")
+    return next(row for row in verdicts.list_verdicts("paper", "toy") if row.id == f"toy.{id}")
+
+
+@pytest.mark.parametrize(
+    "first, second, verdict",
+    [
+        ((1, 2), (0.1, 3), "holds"),
+        ((-2, -1), (-3, -1), "fails"),
+        ((-1, 1), (-2, 1), "inconclusive"),
+        ((1, 2), (-1, 2), "inconclusive"),
+        ((-1, 2), (1, 2), "inconclusive"),
+        ((1, 2), (-2, -1), "inconclusive"),
+    ],
+)
+def test_a_verdict_of_record_needs_both_runs(first, second, verdict):
+    row = judge_twice("C1", first, second)
+    assert row.verdict == verdict
+    assert (row.interval, row.replication.interval) == (list(first), list(second))
+
+
+def test_a_flip_names_both_verdicts():
+    line = "C1  inconclusive  mean difference 1.00 [1, 2], n 12  holds with these seeds, fails with others (mean difference -1.00 [-2, -1], n 12)"
+    assert judge_twice("C1", (1, 2), (-2, -1)).line == line
+
+
+def test_a_replication_alone_decides_nothing():
+    verdicts.judge("toy.C1", interval(1, 2), profile="replication")
+    assert {row.verdict for row in verdicts.list_verdicts("paper", "toy")} == {"not run"}
+
+
+def test_an_exempt_claim_keeps_the_verdict_of_its_first_run():
+    assert judge_twice("T1", (1, 1.5), (3, 4)).verdict == "holds"
+
+
+def test_parts_are_those_of_record():
+    judge_twice("C2.a", (1, 1.5), (1, 1.5))
+    judge_twice("C2.b", (1, 1.5), (3, 4))
+    found = {row.id: row for row in verdicts.list_verdicts("paper", "toy")}
+    assert found["toy.C2"].line == "C2  inconclusive  C2.a holds, C2.b inconclusive"
+
+
+def test_the_ledger_keeps_both_runs_without_their_files(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAPERLIB_ROOT", str(tmp_path))
+    judge_twice("C1", (1, 2), (-2, -1))
+    judge_twice("C2.a", (1, 1.5), (1, 1.6))
+    verdicts.judge("toy.C3", interval(0.9, 1.0), profile="paper")
+    first = ledger.write("paper")["papers"]["toy"]
+    for profile in ("paper", "replication"):
+        shutil.rmtree(output.profile_dir(profile) / "claims")
+    again = ledger.gather("paper")["papers"]["toy"]
+    assert again == first
+    counts = {"flipped": 1, "replicated": 1, "exempt": 2, "not repeated": 6}
+    assert first["replication"] == counts
+    assert verdicts.of_record("toy.C1").verdict == "inconclusive"
+    # A second run of either kind is compared with the recorded other one.
+    verdicts.judge("toy.C1", interval(1, 3), profile="replication")
+    assert verdicts.read_written("paper", "toy")["toy.C1"].verdict == "holds"
+    verdicts.judge("toy.C2.a", interval(3, 4), profile="paper")
+    assert verdicts.read_written("paper", "toy")["toy.C2.a"].verdict == "inconclusive"
+
+
+def test_claims_about_run_time_are_exempt_by_name():
+    """Every claim whose test measures run time is named, and no other claim for this reason."""
+    for paper in topics():
+        found = verdicts.claims(paper).values()
+        named = {claim.id for claim in found if claim.exempt == "run time"}
+        judged = [claim for claim in found if not claim.parts and claim.side != "reported"]
+        assert named == {c.id for c in judged if re.search("run time|seconds", c.test)} | {
+            f"{paper}.T1" for claim in found if claim.id == "toy.T1"
+        }
+        listed = getattr(paper_module(paper, "claims"), "EXEMPT", {}).values()
+        ids = [id for each in listed for id in each]
+        assert len(ids) == len({*ids}) and {f"{paper}.{id}" for id in ids} <= {c.id for c in found}
+
+
 def test_a_claim_has_its_current_declaration_and_not_the_committed_text(
     recorded, tmp_path, monkeypatch
 ):
@@ -263,7 +348,7 @@ def test_table_shows_what_was_not_run():
     verdicts.judge("toy.C1", interval(1, 2), profile="quick")
     verdicts.record_not_run("toy.C3", "no data", "quick")
     rows = {row.id: row for row in verdicts.list_verdicts("quick", "toy")}
-    assert list(rows) == [c.id for c in verdicts.claims("toy").values()] and len(rows) == 11
+    assert list(rows) == [c.id for c in verdicts.claims("toy").values()] and len(rows) == 12
     assert rows["toy.C1"].verdict == "holds" and rows["toy.C4"].verdict == "not run"
     assert rows["toy.C3"].line == "C3  not run (quick)  no data"
     assert {row.verdict for row in verdicts.list_verdicts("paper", "toy")} == {"not run"}

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,6 +17,7 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 from papermill.exceptions import PapermillExecutionError
 
+from companion.arena.field import TUNING_SEED
 from companion.pages import ledger, papers
 from companion.verdicts import Verdict
 from companion.workflow import canonical, declared, plan
@@ -86,6 +88,30 @@ def names(history=(), **changed):
 
 
 PAPER = {"profile": "paper", "horizon": 100, "delta": 1.0}
+
+
+@pytest.mark.parametrize(
+    "section, expected",
+    [
+        ({"paper": {"horizon": 100, "seed": 7}}, {"horizon": 100, "seed": 100_007}),
+        ({"paper": {"seed": 7}, "replication": {"seed": 3}}, {"seed": 3}),
+        ({"paper": {"horizon": 100}, "timing": True}, {"horizon": 100}),
+        ({}, {}),
+    ],
+)
+def test_the_replication_is_the_paper_profile_with_other_seeds(section, expected):
+    assert declared.changed_values(section, "replication") == expected
+    assert declared.changed_values(section, "paper") == section.get("paper", {})
+
+
+def test_no_seed_of_the_replication_is_one_of_the_paper_profile():
+    """Trial i has the seed ``seed + i``, and a tuning of the arena the seed ``seed + TUNING_SEED + i``."""
+    sections = tomllib.loads((CODE / "notebooks/profiles.toml").read_text()).values()
+    papers = [section["paper"] for section in sections if "seed" in section.get("paper", {})]
+    most = max(
+        p["seed"] + n for p in papers for n in p.values() if isinstance(n, int) and n < 10**5
+    )
+    assert most < declared.FRESH and 2 * declared.FRESH < TUNING_SEED
 
 
 @pytest.mark.parametrize(

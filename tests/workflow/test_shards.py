@@ -149,10 +149,9 @@ def test_a_wrong_shard_is_refused(monkeypatch, text):
 def test_the_number_of_shards_is_that_of_the_paper_profile(root):
     write(root, "toy_1", "", "[toy_1]\nshards = 4\n")
     write(root, "toy_2", "")
-    assert [workflow.shard_count("toy_1", profile) for profile in declared.PROFILES] == [
-        1,
-        4,
-    ] and workflow.shard_count("toy_2", "paper") == 1
+    counts = {profile: workflow.shard_count("toy_1", profile) for profile in declared.PROFILES}
+    assert counts == {"quick": 1, "paper": 4, "replication": 4}
+    assert workflow.shard_count("toy_2", "paper") == 1
 
 
 def test_a_shard_runs_experiments_and_earlier_cells(root):
@@ -332,6 +331,39 @@ def watched(*arguments):
     os.close(mine)
     assert process.wait(200) == 0, text.decode()
     return text.decode()
+
+
+@pytest.fixture
+def costs(tmp_path, monkeypatch):
+    known = {
+        "toy_1": {"seconds": 36000, "gib": 1.0, "processor": "Toy"},
+        "toy_2": {"seconds": 3600, "gib": 1.0, "processor": "Toy"},
+    }
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench/notebooks.json").write_text(json.dumps(known))
+    monkeypatch.setattr(run, "ROOT", tmp_path)
+    return lambda profile="paper": run.Costs(profile, {"toy_1": {"shards": 4}}, jobs=2)
+
+
+def test_the_expected_time_is_that_of_the_measured_notebooks(costs):
+    assert costs().expected(["toy_1", "toy_2"]) == (
+        "Without stored results, these notebooks take 11.0 hours of CPU time (Toy), about 5.5 hours with 2 at a time."
+    )
+    assert "results, 1 of these notebooks take 1.0 hours" in costs().expected(["toy_2", "toy_3"])
+    assert costs().expected(["toy_3"]) == costs("quick").expected(["toy_2"]) == ""
+
+
+def test_the_time_left_is_that_of_the_planned_jobs_that_have_not_finished(costs):
+    rows = "toy_1_shard  4\ntoy_1   1\ntoy_2   1\nall   1\ntotal    7\n"
+    log = f"Job stats:\njob  count\n---  ---\n{rows}\n"
+    assert run.progress(log, 5, costs=costs()) == "5 s, 0 of 7 done, about 5.5 h left"
+    for id, name in ((4, "toy_1.shard1of4"), (5, "toy_2"), (6, "toy_1.shard3of4")):
+        log += f"[Mon]\nrule x:\n    input: a\n    output: /there/{name}.done\n    jobid: {id}\n"
+        log += f"[Mon]\nFinished jobid: {id} (Rule: x)\n"
+    assert run.progress(log, 60, costs=costs()) == "60 s, 3 of 7 done, about 2.5 h left"
+    half = log.replace("toy_1_shard  4", "toy_1_shard  3")
+    assert run.progress(half, 60, costs=costs()) == "60 s, 3 of 7 done, about 75 min left"
+    assert run.progress(log, 60, costs=costs("quick")) == "60 s, 3 of 7 done"
 
 
 # ---- Notebooks that run again ------------------------------------------------------------------------------

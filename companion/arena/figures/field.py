@@ -54,29 +54,36 @@ def tell_trials(outcome: Outcome) -> str:
     return text
 
 
-def draw_regret(outcome: Outcome) -> Drawing:
-    """Draw the mean normalized regret of each learner on each problem, one panel per track."""
+def draw_regret(outcome: Outcome, scales: Mapping[str, float | None]) -> Drawing:
+    """Draw the mean normalized regret of each learner on each problem, one panel per track.
+
+    ``scales``: scale of each learner in the track "tuned", None for a learner without a scale.
+    """
     rows, columns = [*outcome.learners], [*outcome.problems]
     fig, axes = panels(1, 2, width=7.0, height=0.6 + 0.2 * len(rows))
+    chosen = {name: scale for name, scale in scales.items() if scale is not None}
     numbers = {}
     for ax, (track, words), letter in zip(axes.flat, TRACKS.items(), "ab"):
-        numbers[track] = heat_panel(ax, outcome, track, f"({letter}) {words}")
+        shown = chosen if track == "tuned" else {}
+        numbers[track] = heat_panel(ax, outcome, track, f"({letter}) {words}", shown)
     trials = max(len(x) for x in outcome.tracks["theory"][columns[0]].values())
     return Drawing(
         fig,
-        caption=f"Mean normalized regret of each learner (row) on each problem (column) over {tell_trials(outcome)}. {SCORE} Bold: the lowest mean of a problem. A star marks a learner whose model does not cover the problem. Empty: the learner did not play the problem. (a) Constants of the theorems. (b) One scale per learner, chosen on other trials; learners without a scale are equal in both panels.",
+        caption=f"Mean normalized regret of each learner (row) on each problem (column) over {tell_trials(outcome)}. {SCORE} Bold: the lowest mean of a problem. A star marks a learner whose model does not cover the problem. Empty: the learner did not play the problem. (a) Constants of the theorems. (b) One scale per learner, chosen on other trials. It is in parentheses; learners without a scale are equal in both panels.",
         alt="Two heat maps. "
         + " ".join(
             f"{track.capitalize()}, lowest mean by problem: {lowest(found)}."
             for track, found in numbers.items()
         ),
         trials=trials,
-        numbers=numbers,
+        numbers={**numbers, "scales": chosen},
     )
 
 
-def heat_panel(ax: Axes, outcome: Outcome, track: str, title: str) -> dict[str, dict[str, float]]:
-    """Draw one heat map; return problem -> learner -> mean normalized regret."""
+def heat_panel(
+    ax: Axes, outcome: Outcome, track: str, title: str, scales: Mapping[str, float]
+) -> dict[str, dict[str, float]]:
+    """Draw one heat map; return problem -> learner -> mean normalized regret. ``scales``: numbers after the learners' names."""
     rows, columns = [*outcome.learners], [*outcome.problems]
     found = {
         problem: {name: float(x.mean()) for name, x in scores.items()}
@@ -103,8 +110,10 @@ def heat_panel(ax: Axes, outcome: Outcome, track: str, title: str) -> dict[str, 
                     fontweight="bold" if value == np.nanmin(grid[:, j]) else "normal",
                 )
         looks = line_styles(rows, ARENA)
-        ax.set_yticks(np.arange(len(rows)) + 0.5, [looks[row]["label"] for row in rows])
-        ax.set_xticks(np.arange(len(columns)) + 0.5, [c.replace(", ", ",\n") for c in columns])
+        marks = {row: f" ({scales[row]:g})" if row in scales else "" for row in rows}
+        labels = [looks[row]["label"] + marks[row] for row in rows]
+        ax.set_yticks(np.arange(len(rows)) + 0.5, labels)
+        ax.set_xticks(np.arange(len(columns)) + 0.5, [c.replace(" ", "\n") for c in columns])
         ax.tick_params(length=0, labelsize=6.5)
         ax.set_title(title)
         ax.grid(visible=False)

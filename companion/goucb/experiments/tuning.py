@@ -209,7 +209,7 @@ DATA = {"breast": "breast_cancer", "australian": "australian", "diabetes": "pima
 
 
 def choose(
-    tasks: Sequence[str], data: str, folds: int = 5
+    tasks: Sequence[str], data: str, folds: int = 5, split: int = 0
 ) -> tuple[dict[str, Tuning], dict[str, str]]:
     """Return the problem of each task, and a note for each task that is omitted or uses other data than the paper.
 
@@ -217,7 +217,7 @@ def choose(
         tasks: data set and classifier of each, for example "breast.forest".
         data: "bundled": the table that scikit-learn ships replaces every other; "auto": the paper's tables that are stored or can be
             downloaded; "real": all tables of the paper.
-        folds: see ``Tuning``.
+        folds, split: see ``Tuning``.
 
     Raises:
         ValueError: another value of ``data`` or of a task, or a file that differs from the registry's.
@@ -246,7 +246,7 @@ def choose(
         if data == "bundled":
             notes[task] = f"on {BUNDLED}, which scikit-learn ships, not on {table}"
             table = BUNDLED
-        problems[task] = Tuning(table, classifier, folds)
+        problems[task] = Tuning(table, classifier, folds, split=split)
     return problems, notes
 
 

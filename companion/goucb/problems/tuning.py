@@ -151,6 +151,7 @@ class Tuning:
         classifier: "forest" (d = 7), "perceptron" (8) or "boosting" (11).
         folds: 2..100.
         scale: whether features are standardized by the training rows.
+        split: random state that divides the rows into folds.
         data_checksum: SHA-256 of the file, which is part of the key of stored results; None for the table that scikit-learn ships.
 
     Raises:
@@ -161,6 +162,7 @@ class Tuning:
     classifier: str = fields.one_of(SPACES, "forest")
     folds: int = fields.whole(5, 2, 100)
     scale: bool = fields.one_of((False, True), False)
+    split: int = fields.whole(0, 0, 10**6)
     data_checksum: str | None = field(init=False, default=None)
 
     def __post_init__(self):
@@ -176,7 +178,7 @@ class Tuning:
         """Return the objective function of each fold, with its stored evaluations."""
         features, target = table(self.data)
         content = hashlib.sha256(features.tobytes() + target.tobytes()).hexdigest()
-        how = {"classifier": self.classifier, "folds": self.folds, "scale": self.scale}
+        how = {name: getattr(self, name) for name in ("classifier", "folds", "scale", "split")}
         about = {**how, "data": content, "versions": versions()}
         fit = functools.partial(accuracy, features=features, target=target, **how)
         return tuple(

@@ -1,0 +1,74 @@
+"""What a notebook of the paper profile costs: ``python -m companion.workflow.cost`` writes ``bench/notebooks.json``.
+
+The cost of a notebook is the CPU time of its cells and of the stored results that it uses. Each result counts once, with
+the time of the run that computed it: for the first notebook that uses it. Therefore a run that was stopped and resumed, or divided
+into shards, has the same cost as one that was not.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from ..bench.measure import device_name
+from ..output import project_dir, write_json
+from ..store.results import results_dir
+from .plan import notebook_stems, profile_results
+
+GIB = 2**30
+
+
+def cost_file() -> Path:
+    """Return the path of the committed costs."""
+    return project_dir() / "bench" / "notebooks.json"
+
+
+def gather(profile: str = "paper") -> tuple[dict[str, dict[str, float]], dict[str, str]]:
+    """Return the cost of each notebook that has run in this profile, and of each other notebook why it has none.
+
+    Returns:
+        stem -> "seconds" of CPU time and "gib", the largest memory of a process; stem -> reason.
+    """
+    known: dict[str, float] = {}
+    path = results_dir() / "costs.txt"
+    for line in path.read_text().splitlines() if path.exists() else ():
+        digest, seconds = line.split()
+        known.setdefault(digest, float(seconds))
+    found, missing, counted = {}, {}, set()
+    for stem in notebook_stems():
+        parts = sorted(profile_results(profile).glob(f"{stem}*.done"))
+        jobs = [json.loads(part.read_bytes()) for part in parts if part.stem.split(".")[0] == stem]
+        if not (profile_results(profile) / f"{stem}.done").exists():
+            missing[stem] = "it has not run"
+        elif any("used" not in job for job in jobs):
+            missing[stem] = "its run did not record the time"
+        else:
+            used = {digest for job in jobs for digest in job["used"]}
+            if strangers := used - known.keys():
+                missing[stem] = (
+                    f"{len(strangers)} of its results were computed without a record of the time"
+                )
+                continue
+            own = sum(job["own_cpu"] for job in jobs)
+            seconds = own + sum(known[digest] for digest in used - counted)
+            counted |= used
+            peak = max(job["peak_bytes"] for job in jobs)
+            found[stem] = {"seconds": round(seconds), "gib": round(peak / GIB, 2)}
+    return found, missing
+
+
+def main() -> int:
+    """Write the costs of the notebooks that have run, keep those of the others, and print what is missing."""
+    found, missing = gather()
+    known = json.loads(cost_file().read_bytes()) if cost_file().exists() else {}
+    processor = device_name("cpu")
+    known |= {stem: cost | {"processor": processor} for stem, cost in found.items()}
+    write_json(cost_file(), {stem: known[stem] for stem in notebook_stems() if stem in known})
+    for stem, cost in found.items():
+        print(f"{stem}  {cost['seconds']} s of CPU time, {cost['gib']} GiB")
+    for stem, why in missing.items():
+        print(f"{stem}  not measured: {why}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

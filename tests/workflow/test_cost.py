@@ -1,0 +1,118 @@
+"""The cost of the paper profile's notebooks: CPU time that jobs record, and the table that is written from it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from companion.store import results
+from companion.workflow import cost
+
+CODE = Path(__file__).resolve().parents[2]
+WORK = """from companion import store
+
+def work(size):
+    return {"total": sum(i * i for i in range(size))}
+
+store.cached_call("work", work, size=3_000_000)"""
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    for name, folder in (("ROOT", ""), ("RESULTS", "results"), ("FIGURES", "figures")):
+        monkeypatch.setenv(f"PAPERLIB_{name}", str(tmp_path / folder))
+    monkeypatch.setenv("PYTHONPATH", str(CODE))
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks/profiles.toml").write_text("")
+    for stem in ("toy_1", "toy_2"):
+        nbformat.write(new_notebook(), tmp_path / f"notebooks/{stem}.ipynb")
+    (tmp_path / "results/paper").mkdir(parents=True)
+    return tmp_path
+
+
+def write_job(root, name, own, used, peak=2**30):
+    job = {"own_cpu": own, "peak_bytes": peak, "used": used}
+    (root / "results/paper" / f"{name}.done").write_text(json.dumps(job))
+
+
+def test_each_result_counts_once_with_the_time_of_its_first_run(root):
+    (root / "results/costs.txt").write_text("a 100.0\nb 20.0\nc 3.0\nb 999.0\n")
+    write_job(root, "toy_1.shard1of2", 0.5, ["a"], peak=2**31)
+    write_job(root, "toy_1.shard2of2", 0.5, ["b"])
+    write_job(root, "toy_1", 4.0, ["a", "b"])
+    write_job(root, "toy_2", 1.0, ["b", "c"])
+    found, missing = cost.gather()
+    assert found == {"toy_1": {"seconds": 125, "gib": 2.0}, "toy_2": {"seconds": 4, "gib": 1.0}}
+    assert missing == {}
+
+
+def test_a_notebook_without_a_record_has_no_cost_and_keeps_its_earlier_one(root, capsys):
+    (root / "results/costs.txt").write_text("a 100.0\n")
+    write_job(root, "toy_1", 4.0, ["a", "stranger"])
+    found, missing = cost.gather()
+    assert found == {}
+    assert missing["toy_1"] == "1 of its results were computed without a record of the time"
+    assert missing["toy_2"] == "it has not run"
+    earlier = {"toy_1": {"seconds": 7, "gib": 0.1, "processor": "Toy"}}
+    (root / "bench").mkdir()
+    (root / "bench/notebooks.json").write_text(json.dumps(earlier))
+    assert cost.main() == 0
+    assert json.loads((root / "bench/notebooks.json").read_text()) == earlier
+    assert "toy_2  not measured: it has not run" in capsys.readouterr().out
+
+
+def test_a_job_records_its_results_and_a_second_one_does_not_pay_again(root, monkeypatch):
+    nbformat.write(
+        new_notebook(
+            cells=[
+                new_code_cell(
+                    'profile: str = "quick"\ndevice: str = "auto"',
+                    metadata={"tags": ["parameters"]},
+                ),
+                new_code_cell(WORK),
+            ],
+            metadata={
+                "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}
+            },
+        ),
+        root / "notebooks/toy_1.ipynb",
+    )
+    monkeypatch.setenv("PAPERLIB_LOCKS", str(root))
+    command = [sys.executable, "-m", "companion.workflow.jobs", "toy_1", "paper"]
+    done, costs = root / "results/paper/toy_1.done", []
+    for _ in range(2):
+        assert subprocess.run(command, cwd=CODE, capture_output=True).returncode == 0
+        costs.append((json.loads(done.read_text()), cost.gather()[0]["toy_1"]["seconds"]))
+    (first, seconds), (second, again) = costs
+    assert first["used"] == second["used"] and len(first["used"]) == 1
+    spent = float((root / "results/costs.txt").read_text().split()[1])
+    assert 0.05 < spent < 60 and first["own_cpu"] > 0
+    assert abs(seconds - first["own_cpu"] - spent) < 1 and again >= int(spent)
+    assert len((root / "results/costs.txt").read_text().splitlines()) == 1
+
+
+def test_nothing_is_recorded_outside_of_a_job(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path))
+    monkeypatch.delenv("PAPERLIB_USED", raising=False)
+    results.cached_call("two", _two)
+    assert [path.suffix for path in tmp_path.iterdir()] == [".npz"]
+
+
+def _two():
+    return {"two": np.array(2)}
+
+
+def test_the_committed_costs_name_notebooks(monkeypatch):
+    for name in [name for name in os.environ if name.startswith("PAPERLIB_")]:
+        monkeypatch.delenv(name)
+    if not cost.cost_file().exists():
+        pytest.skip("no costs were measured")
+    known = json.loads(cost.cost_file().read_text())
+    assert {*known} <= {path.stem for path in (CODE / "notebooks").glob("*.ipynb")}
+    assert all(entry["seconds"] > 0 and entry["gib"] > 0 for entry in known.values())
