@@ -127,8 +127,8 @@ class Erratum(NamedTuple):
 class Verdict:
     """Verdict on a claim, with the statistic that led to it.
 
-    The verdict of record is that of two runs of the same size with disjoint seeds, and inconclusive if their verdicts
-    differ. The statistic is the one of the first run.
+    The verdict of record needs the same verdict in two runs of the same size with disjoint seeds. If their verdicts differ, it
+    is inconclusive. The statistic is the one of the first run.
 
     ``line`` is one short line with the id and rounded numbers, stable enough to compare. ``str`` is for readers: the recorded
     verdict and the claim's sentence, then the recorded number. For a run at other sizes it also has the run's number, which
@@ -470,7 +470,7 @@ def read_written(profile: str, paper: str) -> dict[str, Verdict]:
     """Return the verdicts on a paper's claims that the runs of a profile wrote, by the claim's id.
 
     Runs of the paper profile and of its replication write one file per claim, which is not committed. A verdict without such a
-    file is the one in the committed ``claims.json``. The verdicts of the paper profile are those of record.
+    file is the one in the committed ``claims.json``. For the paper profile, verdicts of record are returned.
     """
     own = _read_files(profile, paper)
     if profile not in ("paper", "replication"):

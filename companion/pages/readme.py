@@ -10,9 +10,9 @@ import sys
 from collections import Counter
 from importlib import import_module
 
+from ..bench.notebooks import cost_file
 from ..output import project_dir, write_text
 from ..papers import heading, paper_module, papers, topics
-from ..workflow.cost import cost_file
 from ..workflow.plan import notebook_stems
 from . import ledger
 from .markdown import anchor, render

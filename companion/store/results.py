@@ -7,7 +7,7 @@ none. A run without that variable then loads the chunks that the shards have sto
 
 If PAPERLIB_USED names a file, as in a job of the workflow, the digests of all results that are used are appended to it, with the
 CPU seconds of those that were computed. The latter are also appended to ``costs.txt`` next to the results.
-``workflow.cost`` sums them for each notebook.
+``bench.notebooks`` sums them for each notebook.
 """
 
 import contextlib

@@ -180,9 +180,16 @@ def test_reference_pages_name_every_public_class_and_function():
 
 
 def test_all_claims_of_all_papers_are_in_one_table(found):
-    rows = papers.all_claims(found).splitlines()
+    text = papers.all_claims(found)
+    table = text[text.index("| claim | verdict | paper |") :].splitlines()
     total = sum(len(paper["claims"]) for paper in found["papers"].values())
-    assert sum(row.startswith("| ") for row in rows) == total + 2
+    assert sum(row.startswith("| ") for row in table) == total + 2
+    counts = [paper["replication"] for paper in found["papers"].values()]
+    row = "| {} | {} | {} | {} | {} |"
+    kinds = ("replicated", "flipped", "exempt", "not repeated")
+    for name, count in zip(found["papers"], counts):
+        assert row.format(name, *(count.get(kind, 0) for kind in kinds)) in text
+    assert "[C4.specialized.a](papers/pfbco.md#c4.specialized.a)" in text[: text.index(table[0])]
     assert (
         papers.all_claims({**found, "profile": "quick"}).count("small sizes and are not verdicts")
         == 1

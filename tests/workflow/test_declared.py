@@ -149,7 +149,7 @@ def test_a_custom_run_prints_how_its_parameters_differ(root, capsys):
 @pytest.mark.parametrize(
     "changed, message",
     [
-        ({"profile": "huge"}, "profile must be one of 'quick', 'paper', got 'huge'"),
+        ({"profile": "huge"}, "profile must be one of 'quick', 'paper', 'replication', got 'huge'"),
         ({"horizon": "1e2"}, "horizon must be of type int, got '1e2' of type str"),
         ({"sizes": [1, 2.5]}, r"sizes\[1\] must be of type int, got 2.5 of type float"),
     ],

@@ -108,7 +108,9 @@ def test_settings_are_profile_device_and_the_profiles_table(root):
         values == {"profile": "paper", "device": "cpu", "trials": 100, "delta": 1.0}
         and type(values["delta"]) is float
     )
-    with pytest.raises(ValueError, match="^profile must be one of 'quick', 'paper', got 'huge'"):
+    with pytest.raises(
+        ValueError, match="^profile must be one of 'quick', 'paper', 'replication', got 'huge'"
+    ):
         workflow.injected_settings("toy_1", "huge")
 
 
@@ -136,7 +138,7 @@ def test_unknown_and_ill_typed_parameters_are_refused(root, line, message):
     [
         (
             "timings = true",
-            "keys must be among after, datasets, timing, shards, timeout, quick, paper, got 'timings'",
+            "keys must be among after, datasets, timing, shards, timeout, quick, paper, replication, got 'timings'",
         ),
         ("shards = 2.0", "shards must be of type int, got 2.0 of type float"),
         ("shards = 0", "shards must be at least 1, got 0"),

@@ -1,4 +1,4 @@
-"""What a notebook of the paper profile costs: ``python -m companion.workflow.cost`` writes ``bench/notebooks.json``.
+"""What a notebook of the paper profile costs: ``python -m companion.bench.notebooks`` writes ``bench/notebooks.json``.
 
 The cost of a notebook is the CPU time of its cells and of the stored results that it uses. Each result counts once, with
 the time of the run that computed it: for the first notebook that uses it. Therefore a run that was stopped and resumed, or divided
@@ -9,10 +9,10 @@ import json
 import sys
 from pathlib import Path
 
-from ..bench.measure import device_name
 from ..output import project_dir, write_json
 from ..store.results import results_dir
-from .plan import notebook_stems, profile_results
+from ..workflow.plan import notebook_stems, profile_results
+from .measure import device_name
 
 GIB = 2**30
 
@@ -57,7 +57,7 @@ def gather(profile: str = "paper") -> tuple[dict[str, dict[str, float]], dict[st
 
 
 def main() -> int:
-    """Write the costs of the notebooks that have run, keep those of the others, and print what is missing."""
+    """Write the costs of the notebooks that have run, keep the costs of the others, and print what is missing."""
     found, missing = gather()
     known = json.loads(cost_file().read_bytes()) if cost_file().exists() else {}
     processor = device_name("cpu")

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+from companion.bench import notebooks as cost
 from companion.store import results
-from companion.workflow import cost
 
 CODE = Path(__file__).resolve().parents[2]
 WORK = """from companion import store
