@@ -1,11 +1,23 @@
 """Selection and order of the tests."""
 
 import os
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST = ("test_reliability", "test_shards")  # minutes each
 FAST_NOTEBOOKS = ("00_tour", "linear_1_ellipsoid")  # the others belong to the slow suite
+
+
+def pytest_configure(config):
+    """Give each worker its own lock for timings.
+
+    A timing waits until all other processes with the same lock have paused. Tests compare no run times of notebooks,
+    so that workers would wait for nothing.
+    """
+    if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+        place = Path(tempfile.gettempdir()) / f"paperlib-tests-{os.getuid()}" / worker
+        os.environ.setdefault("PAPERLIB_LOCKS", str(place))
 
 
 def pytest_collection_modifyitems(config, items):

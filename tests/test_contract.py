@@ -54,7 +54,25 @@ def cases(names):
     return [pytest.param(name, marks=[pytest.mark.slow] * slow(name)) for name in names]
 
 
+def kind(name):
+    """Return the class of a case's learner, followed by the classes that it wraps."""
+    learner, found = CASES[name].learner, []
+    while learner is not None:
+        found.append(type(learner))
+        learner = getattr(learner, "base", None)
+    return tuple(found)
+
+
+def first_of_each_kind():
+    """Return one case of each kind of learner, without the learners from other libraries."""
+    first = {kind(name): name for name in reversed(CASES)}
+    own = lambda name: kind(name)[0].__module__.split(".")[-1] not in THIRD_PARTY
+    return [name for name in CASES if first[kind(name)] == name and own(name)]
+
+
 every_learner = pytest.mark.parametrize("name", cases(CASES))
+# These tests take the longest, and other parameters of a learner rarely change their outcome.
+every_kind = pytest.mark.parametrize("name", first_of_each_kind())
 
 
 def horizon(case):
@@ -188,7 +206,7 @@ def test_alone_equals_batched(name, device):
         assert_close(alone.state, tree_take(batch.state, [trial]))
 
 
-@every_learner
+@every_kind
 def test_permuted_trials_give_permuted_results(name):
     case = CASES[name]
     order = [case.trials - 1, *range(case.trials - 1)]
@@ -197,7 +215,7 @@ def test_permuted_trials_give_permuted_results(name):
     np.testing.assert_allclose(a["regret"][order], b["regret"], rtol=1e-9, atol=1e-9)
 
 
-@every_learner
+@every_kind
 @pytest.mark.parametrize("device", DEVICES)
 def test_a_running_state_can_be_sliced(name, device):
     case = CASES[name]
@@ -249,7 +267,7 @@ def test_a_gpu_has_the_same_state_as_the_cpu(name):
     assert_close(comparable(cpu.state), there, tolerance=1e-7)
 
 
-@every_learner
+@every_kind
 def test_shortcuts_do_not_change_results(name):
     case = CASES[name]
     on = Steps(case).step(case.rounds)
