@@ -4,6 +4,8 @@ import os
 import tempfile
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST = ("test_reliability", "test_shards")  # minutes each
 FAST_NOTEBOOKS = ("00_tour", "linear_1_ellipsoid")  # the others belong to the slow suite
@@ -18,6 +20,16 @@ def pytest_configure(config):
     if worker := os.environ.get("PYTEST_XDIST_WORKER"):
         place = Path(tempfile.gettempdir()) / f"paperlib-tests-{os.getuid()}" / worker
         os.environ.setdefault("PAPERLIB_LOCKS", str(place))
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """Return a folder that the code takes for the project, with an empty folder of notebooks."""
+    for name, folder in (("ROOT", ""), ("RESULTS", "results"), ("FIGURES", "figures")):
+        monkeypatch.setenv(f"PAPERLIB_{name}", str(tmp_path / folder))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    (tmp_path / "notebooks").mkdir()
+    return tmp_path
 
 
 def pytest_collection_modifyitems(config, items):

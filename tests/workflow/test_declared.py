@@ -62,14 +62,10 @@ def git(root, *arguments):
 
 
 @pytest.fixture
-def root(tmp_path, monkeypatch):
-    for name, folder in (("ROOT", ""), ("RESULTS", "results"), ("FIGURES", "figures")):
-        monkeypatch.setenv(f"PAPERLIB_{name}", str(tmp_path / folder))
-    monkeypatch.setenv("PYTHONPATH", str(CODE))
-    (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks/profiles.toml").write_text(PROFILES)
-    write(tmp_path)
-    return tmp_path
+def root(project):
+    (project / "notebooks/profiles.toml").write_text(PROFILES)
+    write(project)
+    return project
 
 
 @pytest.fixture
