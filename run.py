@@ -647,7 +647,7 @@ ENDED = (
 
 
 class Costs:
-    """CPU seconds of the notebooks in the paper profile, from ``bench/notebooks.json``; empty for other profiles.
+    """CPU seconds of the notebooks in the paper profile, from ``bench/notebooks.json``; none for the quick profile.
 
     Args:
         sections: the sections of ``profiles.toml``, for the numbers of shards.

@@ -1,11 +1,12 @@
 """What a notebook of the paper profile costs: ``python -m companion.bench.notebooks`` writes ``bench/notebooks.json``.
 
-The cost of a notebook is the CPU time of its cells and of the stored results that it uses. Each result counts once, with
-the time of the run that computed it: for the first notebook that uses it. Therefore a run that was stopped and resumed, or divided
-into shards, has the same cost as one that was not.
+The cost of a notebook is the CPU time of its cells and of the stored results that it uses. Each result counts once, for
+the first notebook that uses it, with the time of the run that computed it. Therefore a run that was divided into shards, or stopped between two
+results, costs as much as one that was not. If a result was resumed from a checkpoint, the time before the stop is missing.
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -30,8 +31,11 @@ def gather(profile: str = "paper") -> tuple[dict[str, dict[str, float]], dict[st
     """
     known: dict[str, float] = {}
     path = results_dir() / "costs.txt"
-    for line in path.read_text().splitlines() if path.exists() else ():
-        digest, seconds = line.split()
+    # A full disk can leave a part of a line.
+    lines = re.findall(
+        r"^(\w+) (\d+\.\d{3})$", path.read_text() if path.exists() else "", re.MULTILINE
+    )
+    for digest, seconds in lines:
         known.setdefault(digest, float(seconds))
     found, missing, counted = {}, {}, set()
     for stem in notebook_stems():

@@ -24,16 +24,12 @@ store.cached_call("work", work, size=3_000_000)"""
 
 
 @pytest.fixture
-def root(tmp_path, monkeypatch):
-    for name, folder in (("ROOT", ""), ("RESULTS", "results"), ("FIGURES", "figures")):
-        monkeypatch.setenv(f"PAPERLIB_{name}", str(tmp_path / folder))
-    monkeypatch.setenv("PYTHONPATH", str(CODE))
-    (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks/profiles.toml").write_text("")
+def root(project):
+    (project / "notebooks/profiles.toml").write_text("")
     for stem in ("toy_1", "toy_2"):
-        nbformat.write(new_notebook(), tmp_path / f"notebooks/{stem}.ipynb")
-    (tmp_path / "results/paper").mkdir(parents=True)
-    return tmp_path
+        nbformat.write(new_notebook(), project / f"notebooks/{stem}.ipynb")
+    (project / "results/paper").mkdir(parents=True)
+    return project
 
 
 def write_job(root, name, own, used, peak=2**30):
@@ -42,7 +38,7 @@ def write_job(root, name, own, used, peak=2**30):
 
 
 def test_each_result_counts_once_with_the_time_of_its_first_run(root):
-    (root / "results/costs.txt").write_text("a 100.0\nb 20.0\nc 3.0\nb 999.0\n")
+    (root / "results/costs.txt").write_text("a 100.000\nb 20.000\nc 3.000\nb 999.000\nd 7")
     write_job(root, "toy_1.shard1of2", 0.5, ["a"], peak=2**31)
     write_job(root, "toy_1.shard2of2", 0.5, ["b"])
     write_job(root, "toy_1", 4.0, ["a", "b"])
@@ -53,7 +49,7 @@ def test_each_result_counts_once_with_the_time_of_its_first_run(root):
 
 
 def test_a_notebook_without_a_record_has_no_cost_and_keeps_its_earlier_one(root, capsys):
-    (root / "results/costs.txt").write_text("a 100.0\n")
+    (root / "results/costs.txt").write_text("a 100.000\n")
     write_job(root, "toy_1", 4.0, ["a", "stranger"])
     found, missing = cost.gather()
     assert found == {}
