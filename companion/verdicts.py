@@ -382,10 +382,13 @@ def _open_if_few(c: Claim, judged: Verdict) -> Verdict:
 def confirm(judged: Verdict, other: Verdict | None) -> Verdict:
     """Return the verdict of record of two runs of the same size with disjoint seeds.
 
-    It is inconclusive if the verdicts differ. Without a second run, and for a claim that is exempt, the first run decides.
+    It is inconclusive if the verdicts differ. The first run decides if there is no second one with as many trials, and for
+    a claim that is exempt.
     """
     c = find_claim(judged.id)
     if other is None or c.exempt or "not run" in (judged.verdict, other.verdict):
+        return judged
+    if judged.n != other.n:  # the second run is older than a change of the paper profile
         return judged
     judged, other = _open_if_few(c, judged), _open_if_few(c, other)
     if judged.verdict != other.verdict:

@@ -13,7 +13,7 @@ import companion
 import paperlib
 from companion import output, verdicts
 from companion.pages import ledger
-from companion.pages.markdown import counted
+from companion.pages.markdown import counted, result
 from companion.papers import paper_module, topics
 from companion.verdicts import Claim, statements
 from paperlib import stats
@@ -261,6 +261,35 @@ def test_a_replication_alone_decides_nothing():
 
 def test_an_exempt_claim_keeps_the_verdict_of_its_first_run():
     assert judge_twice("T1", (1, 1.5), (3, 4)).verdict == "holds"
+
+
+def test_a_run_with_another_number_of_trials_is_no_replication():
+    verdicts.judge("toy.C1", interval(1, 2), profile="paper")
+    verdicts.judge("toy.C1", interval(-2, -1)._replace(n=20), profile="replication")
+    row = verdicts.read_written("paper", "toy")["toy.C1"]
+    assert (row.verdict, row.replication) == ("holds", None)
+
+
+def test_a_replication_prints_its_own_verdict_below_the_record(recorded):
+    found = verdicts.judge("toy.C1", interval(-2, -1), profile="replication")
+    assert str(found).splitlines() == [
+        "Holds: a sentence",
+        "     at the paper's sizes: mean 2.00 [1.90, 2.10], n 50; a remark",
+        "     with other seeds: fails; mean difference -1.00 [-2, -1], n 12",
+    ]
+
+
+@pytest.mark.parametrize(
+    "second, text",
+    [
+        ((0.5, 3), "1.00 [1, 2]; other seeds: 0.500 [0.500, 3] | 12"),
+        ((-2, -1), "1.00 [1, 2]; other seeds: fails, -1.00 [-2, -1] | 12"),
+    ],
+)
+def test_a_row_has_the_numbers_of_both_runs(second, text):
+    judge_twice("C1", (1, 2), second)
+    (claim,) = (c for c in ledger.gather("paper")["papers"]["toy"]["claims"] if c["id"] == "toy.C1")
+    assert result(claim) == text
 
 
 def test_parts_are_those_of_record():
