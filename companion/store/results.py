@@ -284,8 +284,8 @@ def cpu_seconds() -> float:
 def _note_use(path: Path, seconds: float = 0.0) -> None:
     """Append a result's digest, and the CPU seconds that it took now, to the file that PAPERLIB_USED names.
 
-    The cost of a computed result is also appended to ``costs.txt``. Without PAPERLIB_USED nothing is written. An error of the
-    disk is no reason to fail.
+    The cost of a computed result is also appended to ``costs.txt``. Only jobs of the workflow set PAPERLIB_USED. Errors of the
+    disk are ignored.
     """
     if used := os.environ.get("PAPERLIB_USED"):
         for note in (Path(used), path.with_name("costs.txt"))[: 2 if seconds else 1]:
