@@ -10,6 +10,7 @@ import difflib
 import functools
 import json
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
@@ -43,6 +44,7 @@ __all__ = [  # names that the documentation's reference lists
 
 log = logging.getLogger(__name__)
 WORDS = ("holds", "fails", "inconclusive", "reported", "not run")  # values of ``Verdict.verdict``
+MANY = 100  # fewest trials that decide a claim if they have a heavy tail
 SIDES = ("above", "below", "within", "equal", "test", "parts", "reported")
 
 
@@ -142,6 +144,7 @@ class Verdict:
     interval: tuple[float, float] | None = None
     n: int | None = None
     method: str = ""
+    tail: float | None = None  # share of the variance in the largest 5 % of the trials, see ``stats.tail_share``
     reason: str = ""
     first: str = ""  # verdict of the first run, if the verdict of its replication differs from it
     replication: "Verdict | None" = None  # verdict of the second run; None if there is none
@@ -341,7 +344,7 @@ def judge(
         raise ValueError(
             f"id must be the id of a declared claim, for example 'glbomd.C1', got {id!r}"
         )
-    c, method = find_claim(id), ""
+    c, method, tail = find_claim(id), "", math.nan
     if c.side == "parts":
         raise ValueError(
             f"id must be a claim without parts, got {id!r}. Use combine_parts({id!r}, profile)"
@@ -355,7 +358,7 @@ def judge(
         n, method, statistic, interval = statistic.n, f"p, {statistic.method}", statistic.p, None
     else:
         if isinstance(statistic, stats.Interval):
-            statistic, low, high, n, method = statistic
+            statistic, low, high, n, method, tail = statistic
             interval = low, high
         got = f"statistic={statistic!r} and interval={interval!r}"
         numbers = (*np.atleast_1d(statistic), *(interval or ()))
@@ -366,15 +369,23 @@ def judge(
         if interval is not None and not interval[0] <= interval[1]:
             raise ValueError(f"{id}: interval must have its lower end first, got {interval!r}")
         found = decide(c, statistic, interval)
-    judged = Verdict(id, found, profile, statistic, interval, n, method, reason)
+    tail = None if math.isnan(tail) else tail
+    judged = Verdict(id, found, profile, statistic, interval, n, method, tail, reason)
     return _keep(_open_if_few(c, judged))
 
 
 def _open_if_few(c: Claim, judged: Verdict) -> Verdict:
-    """Return the verdict, changed to inconclusive if its number comes from fewer trials than the claim requires."""
-    if judged.statistic is None or (judged.n or 0) >= c.trials:
+    """Return the verdict, changed to inconclusive if its number comes from fewer trials than the claim requires.
+
+    A claim without an own number of trials requires ``MANY`` if they have a heavy tail, unless it is exempt.
+    """
+    heavy = (judged.tail or 0) > stats.HEAVY_TAIL and not c.exempt
+    least = c.trials or MANY * heavy
+    if judged.statistic is None or (judged.n or 0) >= least:
         return judged
-    why = f"a verdict needs at least {c.trials} trials"
+    why = f"a verdict needs at least {least} trials"
+    if not c.trials:
+        why += f", because {100 * judged.tail:.0f} % of the variance is in the largest 5 % of them"
     reasons = (judged.reason, "" if why in judged.reason else why)
     return replace(judged, verdict="inconclusive", reason="; ".join(filter(None, reasons)))
 
@@ -445,7 +456,7 @@ def _keep(verdict: Verdict) -> Verdict:
 def to_entry(verdict: Verdict) -> dict[str, Any]:
     """Return a verdict as an entry of a JSON file, without the fields that the verdict of a single run does not have."""
     content = {**to_json(verdict), "line": verdict.line}
-    for name in ("first", "replication"):
+    for name in ("tail", "first", "replication"):
         if not getattr(verdict, name):
             del content[name]
     if verdict.replication:

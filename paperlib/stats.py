@@ -14,6 +14,7 @@ from scipy.special import stdtrit
 
 LEVEL = 0.95  # default confidence level
 RESAMPLES = 10_000  # default number of bootstrap resamples
+HEAVY_TAIL = 0.5  # largest share of ``tail_share`` of a distribution without heavy tails
 
 
 class Interval(NamedTuple):
@@ -33,6 +34,7 @@ class Interval(NamedTuple):
     high: float
     n: int  # trials (or repetitions)
     method: str
+    tail: float = math.nan  # see ``tail_share``; NaN if unknown
 
 
 class Band(NamedTuple):
@@ -82,6 +84,29 @@ def _half(x: np.ndarray, level: float) -> np.ndarray:
     return stdtrit(n - 1, (1 + level) / 2) * x.std(0, ddof=1) / math.sqrt(n)
 
 
+def tail_share(x) -> float:
+    """Return the share of the squared deviations from the mean in the 5 % of the trials with the largest deviations.
+
+    It is about 0.3 for a normal distribution. Above ``HEAVY_TAIL`` the mean of a sample rests on few trials.
+
+    Args:
+        x: R.
+
+    Returns:
+        The share; NaN for fewer than 20 trials or equal values.
+
+    Examples:
+        >>> from paperlib.stats import tail_share
+        >>> print(f"{tail_share([0.0, 1.0] * 19 + [0.0, 100.0]):.2f}")
+        0.97
+    """
+    x = _trials("x", x)
+    if len(x) < 20 or not np.isfinite(x).all() or (x == x[0]).all():
+        return math.nan
+    squares = np.sort(np.square(x - x.mean()))[::-1]
+    return float(squares[: math.ceil(len(squares) / 20)].sum() / squares.sum())
+
+
 def _percent(level: float) -> str:
     return f"{100 * level:g} %"
 
@@ -98,7 +123,7 @@ def mean(x, level: float = LEVEL) -> Interval:
     x = _trials("x", x)
     center, half = float(x.mean()), float(_half(x, level))
     method = f"mean, {_percent(level)} t-interval over trials"
-    return Interval(center, center - half, center + half, len(x), method)
+    return Interval(center, center - half, center + half, len(x), method, tail_share(x))
 
 
 def paired_difference(a, b, level: float = LEVEL) -> Interval:
@@ -198,6 +223,8 @@ def ratio(
     estimate = a.mean() / b.mean() if b.mean() else math.inf
     of, over = f"ratio of {of}", f"{over} together"
     found = _bootstrapped(estimate, ratios(np.inf), len(a), of, level, over)
+    if math.isfinite(estimate):
+        found = found._replace(tail=tail_share(a - estimate * b))
     if (b < 0).any() or not b.any():
         low = _bootstrapped(estimate, ratios(-np.inf), len(a), of, level, over).low
         found = found._replace(low=low)
@@ -230,7 +257,8 @@ def bootstrap(
     # With a non-finite estimate no percentile is meaningful, so the interval is unbounded.
     if not np.isfinite(estimate):
         return _unbounded(of, len(x))
-    return _bootstrapped(estimate, values[np.isfinite(values)], len(x), of, level)
+    found = _bootstrapped(estimate, values[np.isfinite(values)], len(x), of, level)
+    return found._replace(tail=tail_share(x)) if x.ndim == 1 else found
 
 
 def bootstrap_mean(
@@ -292,9 +320,9 @@ def geometric_ratio(a, b, level: float = LEVEL) -> Interval:
     a, b = _common(a, b)
     if not ((a > 0).all() and (b > 0).all()):
         return _unbounded("geometric mean ratio", len(a), low=0.0)
-    *logarithms, n, _ = mean(np.log(a / b), level)
+    *logarithms, n, _, tail = mean(np.log(a / b), level)
     method = f"geometric mean ratio, {_percent(level)} t-interval over paired trials"
-    return Interval(*map(math.exp, logarithms), n, method)
+    return Interval(*map(math.exp, logarithms), n, method, tail)
 
 
 def rank_correlations(x, y) -> np.ndarray:
@@ -331,9 +359,10 @@ def largest(intervals: dict[str, Interval]) -> Interval:
 
 def _extreme(intervals: dict[str, Interval], word: str, pick) -> Interval:
     name = pick(intervals, key=lambda k: intervals[k].estimate)
-    estimates, lows, highs, counts, _ = zip(*intervals.values())
+    estimates, lows, highs, counts, _, tails = zip(*intervals.values())
     method = f"{word} {intervals[name].method} ({name})"
-    return Interval(pick(estimates), pick(lows), pick(highs), min(counts), method)
+    tail = np.fmax.reduce(tails)  # ignores NaN
+    return Interval(pick(estimates), pick(lows), pick(highs), min(counts), method, float(tail))
 
 
 def proportion(successes: int, n: int, level: float = LEVEL) -> Interval:

@@ -1,16 +1,21 @@
 """Apply the changes of ``mutants.toml`` to a copy of the code, one at a time, and print the ones that the tests detect.
 
 If every test passes with a change, no test depends on the formula. The repository itself is never edited.
+With ``--constants`` the changes are drawn instead: one number in the code of a theorem, lemma or constant is doubled.
 
     python tests/mutants.py [--paper goucb] [--only "part of the description"]
+    python tests/mutants.py --paper goucb --constants 20 [--seed 0]
 """
 
 import argparse
+import ast
 import compileall
 import importlib
 import multiprocessing
 import os
 import py_compile
+import random
+import re
 import shutil
 import sys
 import tempfile
@@ -39,6 +44,65 @@ def mutants() -> list[dict]:
     return tomllib.loads((ROOT / "tests" / "mutants.toml").read_text())["mutant"]
 
 
+# A number that is an argument of one of these functions, or has one of these keywords, is no part of a formula.
+POSITION = (
+    "sum|a?max|a?min|mean|cumsum|(un)?squeeze|un(bind|flatten)|sort|diff|expand|reshape|view|size|flatten|repeat"
+    "|stack|cat|concatenate|transpose|norm|vector_norm|arange|a?range|linspace|positive|between|field"
+)
+OPTION = r"dim\d?|axis|ord|ndmin|least|[ar]tol|xtol"
+
+
+def numbers(file: Path) -> list[ast.Constant]:
+    """Return the numbers in the formulas of a file: no index, no position, no tolerance, and not 0."""
+    tree, left_out = ast.parse(file.read_text()), set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript():
+                left_out |= {*ast.walk(node.slice)}
+            case ast.Call(ast.Name(id=name) | ast.Attribute(attr=name)) if re.fullmatch(
+                POSITION, name
+            ):
+                given = [
+                    x for x in node.args if isinstance(x, ast.Constant | ast.UnaryOp | ast.Tuple)
+                ]
+                left_out |= {part for x in given for part in ast.walk(x)}
+            case ast.keyword(arg=str(name)) if re.fullmatch(OPTION, name):
+                left_out |= {*ast.walk(node.value)}
+            case ast.arguments():
+                given = [x for x in (*node.defaults, *node.kw_defaults) if x]
+                left_out |= {part for x in given for part in ast.walk(x)}
+    constants = (x for x in ast.walk(tree) if isinstance(x, ast.Constant) and x not in left_out)
+    return [x for x in constants if type(x.value) in (int, float) and abs(x.value) > 1e-3]
+
+
+def drawn(paper: str, count: int, seed: int) -> list[dict]:
+    """Draw ``count`` numbers of a paper's theory, and return the changes that double them."""
+    places = [ROOT / "paperlib" / paper / "theory", ROOT / "companion" / paper / "proofs"]
+    files = sorted(file for place in places for file in place.glob("*.py"))
+    every = [(file, x) for file in files for x in numbers(file)]
+    tests = sorted((ROOT / "tests" / paper).glob("test_*.py"))
+    entries = []
+    for file, x in random.Random(seed).sample(every, min(count, len(every))):
+        lines = file.read_text().splitlines(keepends=True)
+        row = lines[x.lineno - 1].encode()
+        new = row[: x.col_offset] + str(2 * x.value).encode() + row[x.end_col_offset :]
+        lines[x.lineno - 1] = new.decode()
+        name = str(file.relative_to(ROOT))
+        tests.sort(
+            key=lambda test: file.stem not in test.read_text()
+        )  # those that name the module are run first
+        entries.append(
+            {
+                "paper": paper,
+                "change": f"{name}:{x.lineno}: {new.decode().strip()}",
+                "file": name,
+                "text": "".join(lines),
+                "tests": [str(test.relative_to(ROOT)) for test in tests],
+            }
+        )
+    return entries
+
+
 def copy_to(folder: Path) -> None:
     """Copy the two packages and the tests; link the other files that tests read."""
     for name in (*PACKAGES, "tests"):
@@ -59,6 +123,7 @@ def run_tests(tests: list[str], folder: Path) -> None:
     sys.dont_write_bytecode = True
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     options = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:nbval"]
+    options += [] if any("::" in test for test in tests) else ["-m", "not slow"]  # whole files
     sys.exit(int(importlib.import_module("pytest").main([*options, *tests])))
 
 
@@ -75,9 +140,9 @@ def changed(mutant: dict, folder: Path) -> str:
     """Return the outcome of an entry: change one file of the copy, run the tests, and restore the file."""
     file = folder / mutant["file"]
     text = file.read_text()
-    if text.count(mutant["old"]) != 1:
+    if "text" not in mutant and text.count(mutant["old"]) != 1:
         return "broken entry"
-    file.write_text(text.replace(mutant["old"], mutant["new"]))
+    file.write_text(mutant.get("text") or text.replace(mutant["old"], mutant["new"]))
     try:
         return outcome(mutant["tests"], folder)
     finally:
@@ -91,10 +156,14 @@ def main() -> bool:
     parser.add_argument(
         "--only", default="", help="the changes with this text in their description"
     )
+    parser.add_argument("--constants", type=int, help="draw this number of constants instead")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the draw")
     given, failed = parser.parse_args(), False
-    chosen = [
-        m for m in mutants() if given.paper in (None, m["paper"]) and given.only in m["change"]
-    ]
+    if given.constants:
+        chosen = drawn(given.paper, given.constants, given.seed)
+    else:
+        chosen = [m for m in mutants() if given.paper in (None, m["paper"])]
+    chosen = [m for m in chosen if given.only in m["change"]]
     if not chosen:
         parser.error("no entry has this paper and this text")
     for name in SLOW:

@@ -10,6 +10,7 @@ from scipy import stats as scipy_stats
 
 from companion import verdicts
 from paperlib import stats
+from paperlib.stats import tail_share
 
 rng = np.random.default_rng
 
@@ -258,3 +259,31 @@ def test_bootstrap_of_a_function_of_means():
         and (found.low, found.high) == (0.5, 1.5)
         and found.method.startswith("ratio")
     )
+
+
+def test_tail_share_of_known_samples():
+    squares = np.array([1.0] * 38 + [4.0, 9.0])  # 40 trials: the two largest have 13 of 51
+    signs = np.resize([1.0, -1.0], 40)
+    x = signs * np.sqrt(squares)
+    deviations = np.sort((x - x.mean()) ** 2)
+    assert tail_share(x) == pytest.approx(deviations[-2:].sum() / deviations.sum())
+    assert tail_share(x) == pytest.approx(13 / 51, abs=0.01)
+    assert math.isnan(tail_share(np.ones(40))) and math.isnan(tail_share(np.arange(19.0)))
+    assert math.isnan(tail_share(np.array([0.0] * 39 + [np.inf])))
+
+
+def test_tail_share_separates_normal_from_heavy_tails():
+    draws = rng(0)
+    share = lambda draw: np.mean([tail_share(draw(50)) > stats.HEAVY_TAIL for _ in range(200)])
+    assert share(draws.standard_normal) <= 0.02 and share(draws.standard_cauchy) > 0.9
+    assert share(lambda n: np.exp(2 * draws.standard_normal(n))) > 0.9
+
+
+def test_intervals_have_the_tail_share_of_their_trials():
+    a, b = np.exp(rng(1).standard_normal((2, 60)))
+    assert stats.mean(a).tail == stats.bootstrap_mean(a).tail == tail_share(a)
+    assert stats.paired_difference(a, b).tail == tail_share(a - b)
+    assert stats.ratio(a, b).tail == tail_share(a - a.mean() / b.mean() * b)
+    assert stats.geometric_ratio(a, b).tail == tail_share(np.log(a / b))
+    each = {"a": stats.mean(a), "b": stats.mean(b), "few": stats.mean(a[:5])}
+    assert stats.largest(each).tail == max(tail_share(a), tail_share(b))

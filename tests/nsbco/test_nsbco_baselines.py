@@ -76,7 +76,6 @@ def test_regret_of_a_regression_run(name):
 @pytest.mark.parametrize(
     "learner, instance, regret",
     [
-        (KieferWolfowitz(100), {}, 479),
         (DiscountedLeastSquares(), {}, 331),
         (DiscountedLeastSquares("oracle"), {}, 1064),
         (DiscountedLeastSquares(), {"turn": 4.0}, 117),

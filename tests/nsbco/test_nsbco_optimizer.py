@@ -59,8 +59,8 @@ def test_it_finds_the_maximizer_and_stays_inside(policy, domain):
     if policy == "discounted" and domain.kind == "box":
         domain = box([-1.0, -1.0], [3.0, 3.0])  # a box with equal sides
     target, asked = np.array([1.5, 1.2]), []
-    user, f = new(domain, policy=policy, horizon=3000), objective(np.array([1.5, 1.2]))
-    for _ in range(3000):
+    user, f = new(domain, policy=policy, horizon=2000), objective(np.array([1.5, 1.2]))
+    for _ in range(2000):
         asked.append(user.ask())
         user.tell(f(asked[-1]))
     away = (np.array(asked) - domain.center) / domain.scale

@@ -114,7 +114,7 @@ def test_the_unit_and_the_zero_of_losses_do_not_matter(cset, scale, offset):
     f = lambda x: offset + scale * ((x - best) ** 2).sum()
     user = Optimizer(cset, 0.5)
     start = f(user.center) - offset
-    play(user, f, 2047)
+    play(user, f, 1023)
     assert f(user.center) - offset < 0.3 * start
 
 

@@ -540,6 +540,20 @@ def test_too_few_trials_are_inconclusive():
     assert verdicts.judge("toy.C20", 1.0, profile="paper").verdict == "inconclusive"
 
 
+def test_few_trials_with_a_heavy_tail_are_inconclusive(monkeypatch):
+    found = stats.Interval(0.005, 0.001, 0.009, 99, "ratio", tail=0.6)
+    few = verdicts.judge("toy.C7", found, profile="paper")
+    assert few.verdict == "inconclusive" and "inconclusive" in few.line
+    assert few.reason == (
+        "a verdict needs at least 100 trials, because 60 % of the variance is in the largest 5 % of them"
+    )
+    (read,) = [row for row in verdicts.list_verdicts("paper", "toy") if row.id == "toy.C7"]
+    assert read.line == few.line and read.tail == 0.6
+    for change in ({"n": 100}, {"tail": 0.5}, {"tail": math.nan}):
+        judged = verdicts.judge("toy.C7", found._replace(**change), profile="paper")
+        assert judged.verdict == "holds"
+
+
 @pytest.mark.parametrize("n, verdict", [(20, "inconclusive"), (100, "holds")])
 def test_a_stored_verdict_with_too_few_trials_is_inconclusive(n, verdict):
     """The table reads the file of a run that was judged before the claim required 100 trials."""

@@ -98,7 +98,7 @@ def relative_difference(
     estimate, *ends = (x / base for x in found[:3])
     of = "relative mean difference" if gain is None else "mean difference relative to the gain"
     words = f"{of}, 95 % t-interval over paired trials"
-    return stats.Interval(estimate, *sorted(ends), len(a), words)
+    return stats.Interval(estimate, *sorted(ends), len(a), words, found.tail)
 
 
 def agreed(found: dict[str, stats.Interval] | dict[str, stats.Test]) -> stats.Interval | stats.Test:
