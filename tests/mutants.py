@@ -76,7 +76,10 @@ def numbers(file: Path) -> list[ast.Constant]:
 
 
 def drawn(paper: str, count: int, seed: int) -> list[dict]:
-    """Draw ``count`` numbers of a paper's theory, and return the changes that double them."""
+    """Draw ``count`` numbers of a paper's theory, and return the changes that double them.
+
+    The tests are the fast ones of the paper's test files that name the changed module.
+    """
     places = [ROOT / "paperlib" / paper / "theory", ROOT / "companion" / paper / "proofs"]
     files = sorted(file for place in places for file in place.glob("*.py"))
     every = [(file, x) for file in files for x in numbers(file)]
@@ -88,16 +91,14 @@ def drawn(paper: str, count: int, seed: int) -> list[dict]:
         new = row[: x.col_offset] + str(2 * x.value).encode() + row[x.end_col_offset :]
         lines[x.lineno - 1] = new.decode()
         name = str(file.relative_to(ROOT))
-        tests.sort(
-            key=lambda test: file.stem not in test.read_text()
-        )  # those that name the module are run first
+        near = [test for test in tests if re.search(rf"\b{file.stem}\b", test.read_text())]
         entries.append(
             {
                 "paper": paper,
                 "change": f"{name}:{x.lineno}: {new.decode().strip()}",
                 "file": name,
                 "text": "".join(lines),
-                "tests": [str(test.relative_to(ROOT)) for test in tests],
+                "tests": [str(test.relative_to(ROOT)) for test in near],
             }
         )
     return entries

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from paperlib.core import linalg
 from paperlib.core.text import format_number
+from paperlib.stats import HEAVY_TAIL
 
 from .. import output, reported
 from ..output import profile_dir
@@ -193,6 +194,12 @@ def finding(found: Finding, claims: dict[str, dict], page: str | None = "") -> s
                 f"finding {found.text!r} must show claims with one number, got {match[1]} with {value!r}"
             )
         text = f"{100 * value:.3g} %" if match[2] else format_number(value)
+        if (
+            claims[match[1]].get("tail") or 0
+        ) > HEAVY_TAIL:  # the third digit would differ with other seeds
+            text = "{:.2g} (95 % interval {:.2g} to {:.2g})".format(
+                value, *claims[match[1]]["interval"]
+            )
         return text if page is None else f"[{text}]({page}#{anchor(match[1])})"
 
     return re.sub(r"\{([\w.]+?)(:%)?\}", shown, found.text)

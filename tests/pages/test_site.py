@@ -213,6 +213,14 @@ def test_a_finding_has_the_numbers_of_its_claims():
     )
 
 
+def test_a_finding_shows_a_heavy_tailed_number_with_its_interval():
+    heavy = {**CLAIMS["C2.a"], "interval": [9.876, 14.321], "tail": 0.7}
+    said = papers.finding(Finding("{C2.a} times.", {}), {"C2.a": heavy}, None)
+    assert said == "12 (95 % interval 9.9 to 14) times."
+    usual = {"C2.a": heavy | {"tail": 0.4}}
+    assert papers.finding(Finding("{C2.a} times.", {}), usual, None) == "12.0 times."
+
+
 @pytest.mark.parametrize("text", ["It is {C4}.", "It is {C3}."])
 def test_a_finding_shows_only_numbers(text):
     without = {**CLAIMS, "C3": {"id": "toy.C3", "verdict": "holds", "statistic": None}}
