@@ -73,12 +73,12 @@ def chunk(name: str, trials: int) -> int:
 
 
 def functions(rounds: int) -> dict[str, Setting]:
-    """Return f1 to f3 as in the paper, and the teacher. ``rounds``: T of f2, f3 and the teacher, but at most 40 for the teacher.
+    """Return f1 to f3 as in the paper, and the teacher. ``rounds``: T, but at most 25 for f1 and at most 40 for the teacher.
 
     F is sup |f| over the box, which the paper does not state.
     """
     return {
-        "f1": Setting(SigmoidSum(), 5, 25, 26.0),
+        "f1": Setting(SigmoidSum(), 5, min(rounds, 25), 26.0),
         "f2": Setting(StyblinskiTang(), 8, rounds, 2500.0),
         "f3": Setting(Rastrigin(), 8, rounds, 807.066),
         "teacher": Setting(Teacher(), 10, min(rounds, 40), 5.0),
