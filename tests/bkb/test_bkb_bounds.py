@@ -270,6 +270,7 @@ def test_proposition_d4():
     check = run_lemmas.proposition_d4(run, noise, c)
     printed = 2 * 0.2**2 * (run.dense_log_det - math.log(c.delta)).numpy()
     assert check.verdict == "holds" and (printed >= check.bound).all()
+    np.testing.assert_allclose(check.bound, 0.04 * (run.dense_log_det - 2 * math.log(c.delta)))
     assert run_lemmas.proposition_d4(run, 4 * noise, c).verdict == "fails"
 
 
@@ -694,6 +695,15 @@ def test_assumptions():
         bounds.assumption_noise(0.1 * noise, 0.1).verdict == "holds"
         and bounds.assumption_noise(0.2 * noise, 0.1).verdict == "fails"
     )
+
+
+def test_moments_of_coin_flips():
+    """For eta = +-xi in equal parts, e^{s eta} has the mean cosh(s xi) and the standard deviation |sinh(s xi)|."""
+    check = bounds.assumption_noise(np.tile([0.1, -0.1], 32), 0.1)
+    s = np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0])  # times xi
+    four_errors = 4 * np.abs(np.sinh(s)) / 8
+    np.testing.assert_allclose(check.observed, np.cosh(s) - four_errors)
+    np.testing.assert_allclose(check.bound, np.exp(s**2 / 2))
 
 
 def test_probes_work_with_a_scripted_learner():

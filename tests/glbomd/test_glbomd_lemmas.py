@@ -67,6 +67,18 @@ def test_every_lemma_holds_under_its_condition(link, S, ridge):
     assert lemmas.lemma_5(run).by_trial.all()
 
 
+def test_constants_of_lemmas_4b_5_and_11():
+    """With logistic rewards and S = 3: R = 1, g = 1 and C_mu = 1/4."""
+    run = replay_of(Bernoulli(), 3.0, "theory")
+    assert (lemmas.lemma_5(run).bound == math.log(1 / run.setting.delta)).all()
+    least = lemmas.lemma_4b(run).inputs["least ridge"]
+    assert least == pytest.approx(6 * run.setting.step * 3 / 4)
+    t = np.arange(1, run.error.shape[1])
+    growth = np.log1p(t / 4 / (5 * run.setting.ridge))  # g lambda = lambda, Z^2 = 1/4 and d = 5
+    np.testing.assert_allclose(lemmas.lemma_11(run, sharp=True).bound[0], 5 * 1.25 * growth)
+    np.testing.assert_allclose(lemmas.lemma_11(run).bound[0], 2 * 5 * 1.25 * growth)
+
+
 def test_worst_ratios_on_the_papers_instance():
     logistic, dim = (
         replay_of(Bernoulli(), 3.0, "theory", 1000, 2),
@@ -325,6 +337,14 @@ def test_lemma_8(link):
     assert lemmas.lemma_8(link, 3.0, printed=True).verdict == (
         "holds" if isinstance(link, Gaussian) else "fails"
     )
+    # From z_1 = -2 to z_2 = 2 with Poisson rewards: mu' = e^z, R = 1 and D = 4.
+    pair = lemmas.lemma_8(Poisson(), 2.0, points=2, printed=True)
+    lower = [math.exp(-2) / 5, math.exp(2) / 5, math.exp(-2) / 6]
+    integrals = [(math.exp(2) - math.exp(-2)) / 4, (math.exp(2) - 5 * math.exp(-2)) / 16]
+    expected = [*lower, integrals[1], math.exp(2) / 6]
+    np.testing.assert_allclose(pair.observed[1], expected, rtol=1e-6)
+    above = [integrals[0], *integrals, math.exp(16 - 2), integrals[1]]
+    np.testing.assert_allclose(pair.bound[1], above, rtol=1e-6)
     plain, weighted = slope_integrals(Poisson(), torch.tensor(0.0), torch.tensor(4.0))
     assert float(plain) == pytest.approx((math.exp(4) - 1) / 4) and float(
         weighted

@@ -191,6 +191,10 @@ def test_exploration():
         and fails(bounds.assumption_exploration(0.0, 5))
         and fails(bounds.assumption_exploration(-0.1, 5))
     )
+    check = bounds.assumption_exploration(2.0, 32)
+    assert (
+        check.inputs == {"c": 2.0, "T": 32, "r": 1.0} and check.bound[1] == check.observed[1] == 1
+    )
 
 
 # Estimates ------------------------------------------------------------------------------------------------
