@@ -231,6 +231,11 @@ def test_wrong_sign_is_flagged():
 
 
 def test_optimism_flags_a_radius_that_is_too_small():
+    run = replay_of(Bernoulli(), 3.0, "theory")
+    # In the first round H = lambda I, and the bonus is counted twice.
+    lengths = torch.linalg.vector_norm(run.arm[:, 0], dim=-1) / math.sqrt(run.setting.ridge)
+    bonus = float(run.setting.radius(np.ones(1))[0]) * lengths
+    np.testing.assert_allclose(lemmas.optimism(run).bound[:, 0, 1], 2 * bonus)
     assert lemmas.optimism(replay_of(Bernoulli(), 3.0, "sharp"), scale=0.02).verdict == "fails"
 
 
