@@ -433,6 +433,20 @@ def test_condition_8_by_hand():
     assert printed.condition_from(c, 1.0, 0.01) > first
 
 
+def test_printed_bounds_by_hand():
+    """dw = 2, F = 3, C_h = e, mu = 2, sigma = 1/2, delta = 2 / e and n = 4 give iota = ln 4 + 3."""
+    c = constants.Constants(2, 3.0, 1.0, math.e, 2.0, 0.5, delta=2 / math.e)
+    iota, seen = math.log(4) + 3, np.ones(3)
+    assert printed.lemma_5_1_printed(seen, 4, c).bound == pytest.approx(2 * 9 * iota / 4)
+    assert printed.theorem_5_2_printed(seen, 4, c).bound == pytest.approx(2 * 9 * iota / (2 * 4))
+    # T = 16: beta_T = 2 / 4 + 2^3 / 2^2 + 2^3 / 2^2 = 4.5 and lambda = 4
+    bound = 4 * 3 + math.sqrt(16 * 4.5 * 2 + 16 * 4.5**2 / 4**2)
+    assert printed.theorem_4_1_printed(seen, 16, c).bound == pytest.approx(bound)
+    assert printed.regret_order(c, 16, 4.5, 4, squared=True) == pytest.approx(
+        4 * 3 + math.sqrt(16 * 4.5 * 2 + 16**2 * 4.5**2 / 4**2)
+    )
+
+
 def test_condition_8_is_far_from_feasible_horizons(run_a, c_a):
     (check,) = [check for check in run_a.first_phase() if check.statement == "Condition (8)"]
     assert check.verdict == "reported" and check.inputs["least T"] > 1e11 > T
