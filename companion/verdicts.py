@@ -144,7 +144,7 @@ class Verdict:
     interval: tuple[float, float] | None = None
     n: int | None = None
     method: str = ""
-    tail: float | None = None  # share of the variance in the largest 5 % of the trials, see ``stats.tail_share``
+    tail: float | None = None  # see ``stats.tail_share``
     reason: str = ""
     first: str = ""  # verdict of the first run, if the verdict of its replication differs from it
     replication: "Verdict | None" = None  # verdict of the second run; None if there is none

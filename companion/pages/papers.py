@@ -7,7 +7,7 @@ saved them. Each of these has an anchor, and links lead in both directions.
 import inspect
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
@@ -174,6 +174,11 @@ def choose_finding(entry: Finding | tuple[Finding, ...], claims: dict[str, dict]
     return next(borne_out, alternatives[-1])
 
 
+def disjoint(a: Sequence[float], b: Sequence[float]) -> bool:
+    """Return whether two intervals, each given by its ends, have no common point."""
+    return max(a[0], b[0]) > min(a[1], b[1])
+
+
 def finding(found: Finding, claims: dict[str, dict], page: str | None = "") -> str:
     """Return the text of a finding with its numbers, each a link to its claim on ``page``; no links if ``page`` is None.
 
@@ -193,13 +198,14 @@ def finding(found: Finding, claims: dict[str, dict], page: str | None = "") -> s
             raise ValueError(
                 f"finding {found.text!r} must show claims with one number, got {match[1]} with {value!r}"
             )
-        text = f"{100 * value:.3g} %" if match[2] else format_number(value)
-        if (
-            claims[match[1]].get("tail") or 0
-        ) > HEAVY_TAIL:  # the third digit would differ with other seeds
-            text = "{:.2g} (95 % interval {:.2g} to {:.2g})".format(
-                value, *claims[match[1]]["interval"]
-            )
+        show = (lambda x: f"{100 * x:.3g} %") if match[2] else format_number
+        text, interval = show(value), claims[match[1]].get("interval")
+        # The third digit of a heavy-tailed number would differ with other seeds.
+        if (claims[match[1]].get("tail") or 0) > HEAVY_TAIL:
+            text = "{:.2g} (95 % interval {:.2g} to {:.2g})".format(value, *interval)
+        other = claims[match[1]].get("replication", {})
+        if interval and other.get("interval") and disjoint(interval, other["interval"]):
+            text += f" (with other seeds {show(other['statistic'])})"
         return text if page is None else f"[{text}]({page}#{anchor(match[1])})"
 
     return re.sub(r"\{([\w.]+?)(:%)?\}", shown, found.text)

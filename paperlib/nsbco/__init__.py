@@ -76,7 +76,7 @@ CHOICES = [
     (
         "a noisy payoff to maximize over a ball or a box, one observed value per round, with a maximizer that jumps from time to time",
         ["Optimizer", "GLR"],
-        "restarts when the reward distribution changes, also without need when only its level shifts; memory grows with the number of rounds; in the arena `SPSA`, and `KieferWolfowitz` with a tuned constant gain, have less regret",
+        "restarts when the reward distribution changes, also without need when only its level shifts; memory grows with the number of rounds; in the arena `SPSA` has about the same regret before tuning, and the comparison with `KieferWolfowitz`, both tuned, depends on the trials for tuning",
     ),
     (
         "the same, and the maximizer moves slowly all the time, or you do not know how it moves",

@@ -664,7 +664,13 @@ def test_rows_of_the_guide_have_results_of_the_arena(monkeypatch, drawn):
     drawn("arms_regret", {"tuned": {"linear": {"OFUL": 1.126, "UCB1": 0.5, "uniform": 1.0}}})
     numbers = "*linear*, tuned, no test: uniform play 1.00; OFUL 1.13"
     assert written_for("fails", shown).split("<br>") == [*found, numbers]
+    again = {"verdict": "fails", "statistic": 1.2, "interval": [1.1, 1.3]}
+    known["arena.N10"] |= {"verdict": "inconclusive", "first": "holds", "replication": again}
+    assert written_for("inconclusive").split("<br>")[1] == found[1].replace(
+        "0.62] times", "0.62], with other seeds 1.20 [1.10, 1.30] times"
+    )
     known["arena.N3"] = {"verdict": "not run"}
+    known["arena.N10"] = recorded | {"verdict": "fails"}
     assert written_for("fails").split("<br>") == found[1:]
     assert evidence("glbomd.RSGLinCB", known) == ""
 

@@ -213,11 +213,17 @@ def test_a_finding_has_the_numbers_of_its_claims():
     )
 
 
-def test_a_finding_shows_a_heavy_tailed_number_with_its_interval():
+def test_a_finding_shows_how_uncertain_a_number_is():
+    """A heavy-tailed number has its interval, and a number that other seeds contradict has the second number."""
     heavy = {**CLAIMS["C2.a"], "interval": [9.876, 14.321], "tail": 0.7}
     said = papers.finding(Finding("{C2.a} times.", {}), {"C2.a": heavy}, None)
     assert said == "12 (95 % interval 9.9 to 14) times."
     usual = {"C2.a": heavy | {"tail": 0.4}}
+    again = {"C2.a": usual["C2.a"] | {"replication": {"statistic": 15.0, "interval": [14.4, 15.6]}}}
+    said = papers.finding(Finding("{C2.a} times.", {}), again, None)
+    assert said == "12.0 (with other seeds 15.0) times."
+    again["C2.a"]["replication"]["interval"] = [14.3, 15.7]
+    assert papers.finding(Finding("{C2.a} times.", {}), again, None) == "12.0 times."
     assert papers.finding(Finding("{C2.a} times.", {}), usual, None) == "12.0 times."
 
 
