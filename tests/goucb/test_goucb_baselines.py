@@ -274,7 +274,7 @@ def test_observations_in_another_unit_give_the_same_points(learner):
 
 @pytest.mark.slow
 def test_scaled_points_make_expected_improvement_work_on_f1():
-    trace = play(GP(5, "legacy-scaled", "EI"), SigmoidSum(), 30, 8, record="all")
+    trace = play(GP(5, "legacy-scaled", "EI"), SigmoidSum(), 30, 20, record="all")
     assert (trace["regret"][:, -1] - trace["regret"][:, 4]).mean() <= 6
 
 
