@@ -44,7 +44,7 @@ __all__ = [  # names that the documentation's reference lists
 
 log = logging.getLogger(__name__)
 WORDS = ("holds", "fails", "inconclusive", "reported", "not run")  # values of ``Verdict.verdict``
-MANY = 100  # fewest trials that decide a claim if they have a heavy tail
+HEAVY_TAIL_TRIALS = 100  # fewest trials that decide a claim if they have a heavy tail
 SIDES = ("above", "below", "within", "equal", "test", "parts", "reported")
 
 
@@ -377,10 +377,10 @@ def judge(
 def _open_if_few(c: Claim, judged: Verdict) -> Verdict:
     """Return the verdict, changed to inconclusive if its number comes from fewer trials than the claim requires.
 
-    A claim without an own number of trials requires ``MANY`` if they have a heavy tail, unless it is exempt.
+    A claim without a number of trials of its own requires ``HEAVY_TAIL_TRIALS`` if they have a heavy tail, unless it is exempt.
     """
     heavy = (judged.tail or 0) > stats.HEAVY_TAIL and not c.exempt
-    least = c.trials or MANY * heavy
+    least = c.trials or HEAVY_TAIL_TRIALS * heavy
     if judged.statistic is None or (judged.n or 0) >= least:
         return judged
     why = f"a verdict needs at least {least} trials"

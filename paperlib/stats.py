@@ -84,16 +84,18 @@ def _half(x: np.ndarray, level: float) -> np.ndarray:
     return stdtrit(n - 1, (1 + level) / 2) * x.std(0, ddof=1) / math.sqrt(n)
 
 
-def tail_share(x) -> float:
+def tail_share(x, scale=None) -> float:
     """Return the share of the squared deviations from the mean in the 5 % of the trials with the largest deviations.
 
     It is about 0.3 for a normal distribution. Above ``HEAVY_TAIL`` the mean of a sample rests on few trials.
 
     Args:
         x: R.
+        scale: R, values from which x was computed by subtraction; None: x. Deviations of at most 1e-9 times the largest of
+            them are rounding errors.
 
     Returns:
-        The share; NaN for fewer than 20 trials or equal values.
+        The share; NaN for fewer than 20 trials, or if x is constant up to rounding.
 
     Examples:
         >>> from paperlib.stats import tail_share
@@ -101,7 +103,8 @@ def tail_share(x) -> float:
         0.97
     """
     x = _trials("x", x)
-    if len(x) < 20 or not np.isfinite(x).all() or (x == x[0]).all():
+    rounding = 1e-9 * np.abs(x if scale is None else scale).max()
+    if len(x) < 20 or not np.isfinite(x).all() or np.ptp(x) <= rounding:
         return math.nan
     squares = np.sort(np.square(x - x.mean()))[::-1]
     return float(squares[: math.ceil(len(squares) / 20)].sum() / squares.sum())
@@ -140,7 +143,7 @@ def paired_difference(a, b, level: float = LEVEL) -> Interval:
     """
     a, b = _common(a, b)
     method = f"mean difference, {_percent(level)} t-interval over paired trials"
-    return mean(a - b, level)._replace(method=method)
+    return mean(a - b, level)._replace(method=method, tail=tail_share(a - b, a))
 
 
 def band(curves, level: float = LEVEL) -> Band:
@@ -224,7 +227,7 @@ def ratio(
     of, over = f"ratio of {of}", f"{over} together"
     found = _bootstrapped(estimate, ratios(np.inf), len(a), of, level, over)
     if math.isfinite(estimate):
-        found = found._replace(tail=tail_share(a - estimate * b))
+        found = found._replace(tail=tail_share(a - estimate * b, a))
     if (b < 0).any() or not b.any():
         low = _bootstrapped(estimate, ratios(-np.inf), len(a), of, level, over).low
         found = found._replace(low=low)

@@ -160,6 +160,8 @@ def main() -> bool:
     parser.add_argument("--constants", type=int, help="draw this number of constants instead")
     parser.add_argument("--seed", type=int, default=0, help="seed of the draw")
     given, failed = parser.parse_args(), False
+    if given.constants and not given.paper:
+        parser.error("--constants draws from the theory of one paper; add --paper")
     if given.constants:
         chosen = drawn(given.paper, given.constants, given.seed)
     else:

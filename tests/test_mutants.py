@@ -1,9 +1,10 @@
 """The entries of ``mutants.toml`` apply to the present code. Otherwise a mutant would be skipped unnoticed."""
 
+import ast
 import re
 
 import pytest
-from mutants import ROOT, mutants
+from mutants import ROOT, drawn, mutants, numbers
 
 KEYS = {"paper", "change", "file", "old", "new", "tests"}
 
@@ -26,3 +27,26 @@ def test_an_entry_changes_one_place_and_names_tests_that_exist(mutant):
 
 def test_each_entry_has_its_own_description():
     assert len({ids(mutant) for mutant in mutants()}) == len(mutants())
+
+
+def test_numbers_of_formulas_are_found(tmp_path):
+    """Indices, positions, tolerances, defaults of arguments and 0 are left out."""
+    (tmp_path / "code.py").write_text(
+        "def f(x, n=7):\n"
+        "    y = 2 * x[3] + x.sum(4) / 5.5 + 0\n"
+        "    return solve(y, xtol=6.0, scale=8) + stack([9 * y], 1).view(-1, 10)\n"
+    )
+    assert sorted(x.value for x in numbers(tmp_path / "code.py")) == [2, 5.5, 8, 9]
+
+
+@pytest.mark.parametrize("paper", ["goucb", "bkb", "pfbco", "nsbco", "glbomd"])
+def test_a_drawn_change_doubles_one_number(paper):
+    entries = drawn(paper, 20, 0)
+    assert len({entry["change"] for entry in entries}) == 20 and drawn(paper, 20, 0) == entries
+    constants = lambda text: [
+        x.value for x in ast.walk(ast.parse(text)) if isinstance(x, ast.Constant)
+    ]
+    for entry in entries:
+        before, after = constants((ROOT / entry["file"]).read_text()), constants(entry["text"])
+        ((old, new),) = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
+        assert new == 2 * old and entry["tests"]

@@ -270,6 +270,9 @@ def test_tail_share_of_known_samples():
     assert tail_share(x) == pytest.approx(13 / 51, abs=0.01)
     assert math.isnan(tail_share(np.ones(40))) and math.isnan(tail_share(np.arange(19.0)))
     assert math.isnan(tail_share(np.array([0.0] * 39 + [np.inf])))
+    a = 1 + np.arange(40.0)
+    assert math.isnan(stats.ratio(a, a / 3).tail)  # equal ratios; the residuals are rounding errors
+    assert math.isnan(stats.paired_difference(a, a * (1 + 1e-15)).tail)
 
 
 def test_tail_share_separates_normal_from_heavy_tails():

@@ -56,7 +56,7 @@ A statement that cannot fail is not a claim but a check, whose negative controls
 trigger a test (C11), that the queries are feasible with the corrected N_0 (C4), and the corrected Lemma 4.1.
 """
 
-from ..verdicts import Claim, Finding
+from ..verdicts import HEAVY_TAIL_TRIALS, Claim, Finding
 
 ANATOMY, REGRET, PRICING, THEORY = (
     f"nsbco_{name}" for name in ("1_anatomy", "2_regret", "3_reduction_and_pricing", "4_theory")
@@ -66,7 +66,6 @@ BOOT = "95 % bootstrap over trials"
 PAIRED = "one-sided Wilcoxon signed-rank over paired trials, Holm over the claim's comparisons"
 SLOPE = f"log-log slope of mean regret, {BOOT}"
 TWO_THIRDS, THREE_QUARTERS = 2 / 3, 3 / 4  # exponents of T in the paper
-MANY = 100  # trials that decide a statistic with heavy tails
 CALIBRATED = "with constants that we calibrated"
 
 
@@ -95,7 +94,7 @@ CLAIMS = [
         "below",
         THREE_QUARTERS,
         REGRET,
-        trials=MANY,
+        trials=HEAVY_TAIL_TRIALS,
     ),
     _claim(
         "C1b",
@@ -418,7 +417,7 @@ CLAIMS = [
         "below",
         0.75,
         REGRET,
-        trials=MANY,
+        trials=HEAVY_TAIL_TRIALS,
     ),
     _claim(
         "N2",
@@ -485,7 +484,7 @@ CLAIMS = [
         "above",
         0.0,
         REGRET,
-        trials=MANY,
+        trials=HEAVY_TAIL_TRIALS,
     ),
     _claim(
         "N10",
@@ -495,7 +494,7 @@ CLAIMS = [
         "above",
         0.5,
         REGRET,
-        trials=MANY,
+        trials=HEAVY_TAIL_TRIALS,
     ),
 ]
 

@@ -198,11 +198,13 @@ def finding(found: Finding, claims: dict[str, dict], page: str | None = "") -> s
             raise ValueError(
                 f"finding {found.text!r} must show claims with one number, got {match[1]} with {value!r}"
             )
-        show = (lambda x: f"{100 * x:.3g} %") if match[2] else format_number
-        text, interval = show(value), claims[match[1]].get("interval")
         # The third digit of a heavy-tailed number would differ with other seeds.
-        if (claims[match[1]].get("tail") or 0) > HEAVY_TAIL:
-            text = "{:.2g} (95 % interval {:.2g} to {:.2g})".format(value, *interval)
+        heavy = (claims[match[1]].get("tail") or 0) > HEAVY_TAIL
+        plain = "{:.2g}".format if heavy else "{:.3g}".format if match[2] else format_number
+        show = lambda x: f"{plain(100 * x)} %" if match[2] else plain(x)
+        text, interval = show(value), claims[match[1]].get("interval")
+        if heavy:
+            text += " (95 % interval {} to {})".format(*map(show, interval))
         other = claims[match[1]].get("replication", {})
         if interval and other.get("interval") and disjoint(interval, other["interval"]):
             text += f" (with other seeds {show(other['statistic'])})"

@@ -218,6 +218,9 @@ def test_a_finding_shows_how_uncertain_a_number_is():
     heavy = {**CLAIMS["C2.a"], "interval": [9.876, 14.321], "tail": 0.7}
     said = papers.finding(Finding("{C2.a} times.", {}), {"C2.a": heavy}, None)
     assert said == "12 (95 % interval 9.9 to 14) times."
+    share = {"C2.a": heavy | {"statistic": 0.9182, "interval": [0.8765, 0.9432]}}
+    said = papers.finding(Finding("{C2.a:%}", {}), share, None)
+    assert said == "92 % (95 % interval 88 % to 94 %)"
     usual = {"C2.a": heavy | {"tail": 0.4}}
     again = {"C2.a": usual["C2.a"] | {"replication": {"statistic": 15.0, "interval": [14.4, 15.6]}}}
     said = papers.finding(Finding("{C2.a} times.", {}), again, None)

@@ -540,7 +540,7 @@ def test_too_few_trials_are_inconclusive():
     assert verdicts.judge("toy.C20", 1.0, profile="paper").verdict == "inconclusive"
 
 
-def test_few_trials_with_a_heavy_tail_are_inconclusive(monkeypatch):
+def test_few_trials_with_a_heavy_tail_are_inconclusive():
     found = stats.Interval(0.005, 0.001, 0.009, 99, "ratio", tail=0.6)
     few = verdicts.judge("toy.C7", found, profile="paper")
     assert few.verdict == "inconclusive" and "inconclusive" in few.line
