@@ -111,6 +111,21 @@ def test_tight_regret_bound(name, S, form, bound, informative):
     assert row.informative_from == pytest.approx(informative, rel=5e-3)
 
 
+class Half(Bernoulli):
+    """The logistic model with R = 1/2, for formulas in which the powers of R = 1 are the same."""
+
+    self_concordance = 0.5
+
+
+def test_regret_bounds_solve_their_inequalities():
+    """The bounds are the largest r with r <= G1 sqrt(T / kappa + R r) + 2 G2, with 2 G1 for two sets of rounds."""
+    setting, T, kappa = setting_of(GLBOMD(Half(), 3.0), 5), 3000, 9.0
+    for tight, times in ((True, 1), (False, 2)):
+        found = regret_bound(setting, T, kappa, tight=tight)
+        root = times * found.G1 * math.sqrt(T / kappa + found.bound / 2)
+        assert found.bound == pytest.approx(root + 2 * found.G2, rel=1e-9)
+
+
 def test_informative_from_is_the_first_round():
     setting, kappa = at_theory("Gaussian", 2), 1.0
     first = regret_row(setting, 3000, kappa).informative_from
