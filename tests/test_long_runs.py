@@ -1,4 +1,4 @@
-"""20,000 rounds: quantities that learners update incrementally stay equal to their definitions, and the memory does not grow.
+"""10,000 rounds: quantities that learners update incrementally stay equal to their definitions, and the memory does not grow.
 
 Each test also has a short version, so that the fast suite executes the same code.
 """
@@ -20,7 +20,7 @@ from paperlib.pfbco import PFBCO
 from paperlib.pfbco.problems.ball import BallLinear
 
 DRIFT = 1e-8  # relative error
-LONG = 20_000  # about five times the longest period between two recomputations
+LONG = 10_000  # more than twice the longest period between two recomputations
 runs = pytest.mark.parametrize(
     "rounds",
     [pytest.param(3000, id="short"), pytest.param(LONG, marks=pytest.mark.slow, id="long")],

@@ -28,7 +28,7 @@ _small = {
 }
 _gp = {"fit_steps": 3, "candidates": 12, "around": 4, "top": 2, "steps": 3}
 _f2 = StyblinskiTang(2)
-_fewer = {"rounds": 8, "trials": 2}  # for learners that need seconds per round
+_fewer = {"rounds": 6, "trials": 2}  # for learners that need seconds per round
 _n = {"n_init": [0, 2.0, True, None]}
 _reference = Reference()
 

@@ -108,7 +108,7 @@ def test_the_example_of_the_docstring():
     ],
     ids=lambda x: f"{type(x).__name__} {x.dim}",
 )
-@pytest.mark.parametrize("scale, offset", [(1.0, 0.0), (1e-3, 5.0), (1e4, -1e6)])
+@pytest.mark.parametrize("scale, offset", [(1e-3, 5.0), (1e4, -1e6)])
 def test_the_unit_and_the_zero_of_losses_do_not_matter(cset, scale, offset):
     best = cset.to_native(0.8 * cset.lmo(torch.ones(1, cset.dim, **TKWARGS)))[0].numpy()
     f = lambda x: offset + scale * ((x - best) ** 2).sum()
