@@ -317,6 +317,35 @@ def decide(c: Claim, statistic: Any, interval: tuple[float, float] | None) -> st
     return "inconclusive" if right == wrong else "holds" if right else "fails"
 
 
+def trials_to_decide(c: Claim, judged: Verdict) -> int | None:
+    """Estimate the number of trials n with which an inconclusive claim would be decided, rounded up to two digits.
+
+    The estimate keeps the statistic, and the width of the interval falls as 1 / sqrt(n). It is None for a claim that is decided
+    or has no interval, and for one that is inconclusive for another reason than its interval.
+
+    Examples:
+        >>> from companion.verdicts import Claim, Verdict, trials_to_decide
+        >>> claim = Claim("linear.C1", "Figure 1", "A has less regret than B.", "ratio", "below", threshold=1.0)
+        >>> trials_to_decide(claim, Verdict("linear.C1", "inconclusive", "paper", 0.9, (0.7, 1.1), 20))
+        80
+    """
+    if c.side not in ("above", "below", "within") or not judged.n or judged.interval is None:
+        return None
+    if decide(c, judged.statistic, judged.interval) != "inconclusive":
+        return None
+    limits, (low, high) = np.atleast_1d(c.threshold), judged.interval
+    if not limits[0] <= judged.statistic <= limits[-1]:  # the interval must leave the nearest limit only
+        limits = [min(limits, key=lambda limit: abs(limit - judged.statistic))]
+    gaps = [limit - judged.statistic for limit in limits]
+    if 0 in gaps:
+        return None
+    ends = [high if gap > 0 else low for gap in gaps]
+    factor = max((end - judged.statistic) / gap for end, gap in zip(ends, gaps))
+    needed = judged.n * factor**2
+    unit = 10 ** max(0, math.floor(math.log10(needed)) - 1)
+    return math.ceil(round(needed / unit, 6)) * unit
+
+
 def judge(
     id: str,
     statistic: Any,

@@ -70,6 +70,8 @@ def _claims(paper: str, profile: str) -> list[dict]:
     ):
         judged = run if profile == "paper" else verdicts.of_record(run.id)
         claim = {**to_json(declared), "exempt": declared.exempt, **verdicts.to_entry(judged)}
+        if needed := verdicts.trials_to_decide(declared, judged):
+            claim["needed"] = needed
         if profile != "paper":
             claim["run"] = f"{profile} run: {run.seen()}"
         found.append(claim)

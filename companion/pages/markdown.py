@@ -105,13 +105,15 @@ def result(claim: dict) -> str:
     """Return two table cells: the statistic with its interval and remarks, and n.
 
     If a claim was not run, or is decided by its parts, its reason replaces the statistic. The remarks are the reason, the
-    statistic with other seeds, and the result of a run at other sizes.
+    statistic with other seeds, the n that would decide an inconclusive claim, and the result of a run at other sizes.
     """
     shown = None if claim["reason"] else NOTHING
     if claim["statistic"] is not None:
         shown = _number(claim, claim["side"])
     n = NOTHING if claim["n"] is None else claim["n"]
     parts = [shown, claim["reason"], claim.get("run")]
+    if "needed" in claim:
+        parts.append(f"n of about {claim['needed']:,} would decide")
     if other := claim.get("replication"):
         apart = f"{other['verdict']}, " if "first" in claim else ""
         parts.append(f"other seeds: {apart}{_number(other, claim['side'])}")

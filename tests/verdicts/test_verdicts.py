@@ -566,3 +566,24 @@ def test_a_stored_verdict_with_too_few_trials_is_inconclusive(n, verdict):
     assert row.verdict == verdict == row.verdict
     assert ("at least 100" in row.line) == (verdict != "holds") and row.n == n
     assert row.statistic == 1.0 and list(row.interval) == [0.9, 1.1]
+
+
+@pytest.mark.parametrize(
+    "side, threshold, statistic, interval, needed",
+    [
+        ("below", 1.0, 0.9, (0.7, 1.1), 200),  # twice the distance: four times the trials
+        ("above", 1.0, 0.9, (0.7, 1.1), 200),  # it would fail
+        ("above", 1.0, 1.1, (0.9, 1.2), 200),  # the end on the side of the threshold counts
+        ("within", (-1.0, 1.0), 0.5, (-1.0, 2.0), 450),  # the farther limit is already left
+        ("within", (-1.0, 1.0), 0.5, (-4.0, 0.9), 450),
+        ("within", (-1.0, 1.0), 2.0, (0.0, 3.0), 200),  # outside: only the nearest limit counts
+        ("below", 1.0, 0.97, (0.8, 1.1), 940),  # 938.9, rounded up to two digits
+        ("below", 1.0, 0.9, (0.7, 1.0), None),  # decided
+        ("below", 1.0, 1.0, (0.7, 1.1), None),  # more trials would not help
+        ("reported", None, 0.9, (0.7, 1.1), None),
+    ],
+)
+def test_trials_to_decide(side, threshold, statistic, interval, needed):
+    claim = Claim("linear.C9", "Figure 1", "A has less regret.", "ratio", side, threshold)
+    judged = verdicts.Verdict("linear.C9", "inconclusive", "paper", statistic, interval, 50)
+    assert verdicts.trials_to_decide(claim, judged) == needed
