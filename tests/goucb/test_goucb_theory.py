@@ -447,6 +447,34 @@ def test_printed_bounds_by_hand():
     )
 
 
+def test_the_constants_of_lemma_5_3_by_hand():
+    """dw = 1, C_g = 1, C_h = 2, sigma = 3, delta = 2 / e, lambda = T = 4: l_T = ln 2, and the logarithm is ln 2 + 2."""
+    c = constants.Constants(1, 1.0, 1.0, 2.0, 1.0, 3.0, delta=2 / math.e)
+    found, log = constants.proof_constants(c, 20, 4, ridge=4.0), math.log(2) + 2
+    start2 = constants.start_bound(c, 20)
+    far2 = 6 * (start2 + 9 * log / 4)
+    taylor = 2**2 * far2**2 * 4 * math.log(2) / 4
+    assert found.growth == pytest.approx(math.log(2)) and found.trace == found.growth
+    assert found.far2 == pytest.approx(far2)
+    assert found.beta == pytest.approx(3 * (9 * log + 4 * start2 + taylor))
+    flat = dataclasses.replace(c, curvature=1e-9)  # without the remainder, which dominates above
+    start2 = constants.start_bound(flat, 20)
+    beta = constants.proof_constants(flat, 20, 4, ridge=4.0).beta
+    assert beta == pytest.approx(3 * (9 * log + 4 * start2), rel=1e-12)
+
+
+def test_bounds_along_a_run_by_hand(run_a):
+    """At t = 3: sqrt(beta_3) u_3 + beta_3 C_h / (2 lambda), and 2 dw ln(1 + 3 C_g^2 / (dw lambda)) for C_h = 5 and C_g = 2."""
+    run, x = run_a.run, torch.tensor([[0.3]], dtype=torch.float64)
+    check = feasibility.functional(run, x, [3], 5.0, 100.0, DELTA)
+    _, bonus = run.surface(3, x.unsqueeze(0))
+    remainder = run.radius[:, 3].square() * 5 / (2 * run.ridge)
+    np.testing.assert_allclose(np.squeeze(check.bound), bonus.squeeze() + remainder, rtol=1e-12)
+    dw = run.w.shape[2]
+    found = lemmas.lemma_c6_printed(run, 2.0).bound
+    assert found[0, 2] == pytest.approx(2 * dw * math.log(1 + 3 * 4 / (dw * run.ridge)))
+
+
 def test_condition_8_is_far_from_feasible_horizons(run_a, c_a):
     (check,) = [check for check in run_a.first_phase() if check.statement == "Condition (8)"]
     assert check.verdict == "reported" and check.inputs["least T"] > 1e11 > T
