@@ -525,11 +525,11 @@ def browser(tmp_path_factory):
 EVERY = [(390, False), (390, True), (1440, False), (1440, True)]
 LOOKED_AT = {
     "index": EVERY,
-    "papers/pfbco": EVERY[1:3],
-    "claims": EVERY[1:3],
+    "papers/pfbco": EVERY[2:3],
+    "claims": EVERY[1:2],
     "guides/own-experiment": EVERY[1:3],
     "reference/linear": EVERY[1:3],
-    "notebooks/nsbco_4_theory": EVERY[1:3],
+    "notebooks/nsbco_4_theory": EVERY[1:2],
 }
 STILL = "document.head.append(Object.assign(document.createElement('style'), {textContent: '* { transition: none !important }'}))"
 
