@@ -28,7 +28,7 @@ Settings:
 - TuRBO-1 follows its own paper, not BoTorch's tutorial.
 - Regret counts both phases, and t counts all evaluations, as on the axes of the paper's figures.
 
-The paper repeats each run 5 times. With 5 runs a two-sided signed-rank test cannot reach the level of 5 %. Therefore we run 20 trials or more. The tuning
+The paper repeats each run 5 times. With 5 runs a two-sided signed-rank test cannot reach the level of 5 %. Therefore we run 20 trials. The tuning
 tasks have 5 folds with several designs each, and only folds count as independent. Paired trials have the same points of Phase I and the same
 noise. Holm's correction is over the comparisons of one claim.
 
@@ -59,9 +59,6 @@ were known:
 On 26 November 2026, C12 was reclassified as our claim, because the paper states it about a bound. Its test is unchanged. The sentence of N11
 stated that the three methods choose the same points with BoTorch's own search. The run of the paper profile gave a fraction of 0.257, and the
 sentence now asks how often they do. N11 is reported, before and after.
-
-On 28 November 2026, the trials on f1 were increased from 20 to 150 and those of C12 from 20 to 40. C2.turbo, C2.bar, C3, C12, N2 and N3.f1 were
-inconclusive, and their numbers were known. The first 20 trials of the new runs are the known ones; the replication has new seeds.
 """
 
 from ..verdicts import Claim, Finding

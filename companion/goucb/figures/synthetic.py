@@ -40,26 +40,21 @@ def has_runs(found: dict[str, Trace], names: Sequence[str]) -> bool:
     return set(names) <= set(found)
 
 
-def find_maxima(runs: Runs, functions: dict[str, Setting], seed: int) -> dict[str, np.ndarray]:
+def find_maxima(functions: dict[str, Setting], trials: int, seed: int) -> dict[str, np.ndarray]:
     """Return f* of the trials by function, see ``experiments.synthetic.maxima``."""
     return {
-        f: synthetic.maxima(problem, n + T, trials_of(runs[f]), seed)
-        for f, (problem, n, T, _) in functions.items()
+        f: synthetic.maxima(setting.problem, setting.n + setting.T, trials, seed)
+        for f, setting in functions.items()
     }
 
 
-def trials_of(found: dict[str, Trace]) -> int:
-    """Return the number of trials of the runs on one function."""
-    return len(next(iter(found.values())).trials)
-
-
 def print_table(
-    runs: Runs, functions: dict[str, Setting], tops: dict[str, np.ndarray]
+    runs: Runs, functions: dict[str, Setting], tops: dict[str, np.ndarray], trials: int
 ) -> None:
     """Print regret of both phases, regret per round of Phase II and simple regret at the end, by function and learner."""
     for f, found in runs.items():
         problem, n, T, _ = functions[f]
-        print(f"{f}, n = {n}, T = {T}, {trials_of(found)} trials")
+        print(f"{f}, n = {n}, T = {T}, {trials} trials")
         for line in synthetic.table(found, n, tops[f], problem.noise):
             print("  " + line)
 
