@@ -28,7 +28,7 @@ from .styles import COLORS
 CLAIM = "glbomd.C2.S3"  # the claim of the section on claims
 TEMPERATURES = np.linspace(100, 300, 201)  # of the oven, as plotted
 STAR = {"marker": "*", "color": COLORS["black"], "linestyle": "none", "markersize": 7}
-CONTROLS = {"uniform": "uniform play", "PF, sham": "PF with sham feedback"}
+CONTROLS = {"uniform": "uniform play", "PF, sham": "PF with sign-flipped feedback"}
 
 
 # ---- Five problems -----------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def draw_controls(
 
     Args:
         bandit: the runs on the banner problem.
-        average: PF with true and with sham feedback, with the series "average".
+        average: PF with true and with sign-flipped feedback, with the series "average".
         compared: a row of the last panel each.
     """
     fig, axes = panels(3, height=2.6, gridspec_kw={"width_ratios": (1, 1, 0.9)})
@@ -222,8 +222,8 @@ def draw_controls(
     many, few = (len(next(iter(found.values())).trials) for found in (bandit, average))
     return Drawing(
         fig,
-        caption=f"Learners compared with controls that do not learn. (a) Regret on the banner problem, against the rounds. {band_note(bandit)} (b) Average loss of PF and of PF with sham feedback, against the rounds. {band_note(average)} (c) Mean regret of a learner divided by the mean regret of its control, on one problem for each of five papers, with 95 % bootstrap intervals over trials. PF and PF, practical are compared with sham feedback, and their regret is the loss. Vertical line: the same regret as the control.",
-        alt="Three panels. (a) The regret of uniform play is a steep line; the regret of GLB-OMD and of greedy play is much lower. (b) The average loss of PF rises at first and then falls; the dashed curve of sham feedback coincides with it. (c) One dot per learner: all ratios are clearly below 1, except the ratio of PF, which is about 1.",
+        caption=f"Learners compared with controls that do not learn. (a) Regret on the banner problem, against the rounds. {band_note(bandit)} (b) Average loss of PF and of PF with sign-flipped feedback, against the rounds. {band_note(average)} (c) Mean regret of a learner divided by the mean regret of its control, on one problem for each of five papers, with 95 % bootstrap intervals over trials. PF and PF, practical are compared with sign-flipped feedback, and their regret is the loss. Vertical line: the same regret as the control.",
+        alt="Three panels. (a) The regret of uniform play is a steep line; the regret of GLB-OMD and of greedy play is much lower. (b) The average loss of PF rises at first and then falls; the dashed curve of sign-flipped feedback coincides with it. (c) One dot per learner: all ratios are clearly below 1, except the ratio of PF, which is about 1.",
         trials={"a": many, "b": few, "c": {"GLB-OMD": many, "others": few}},
         numbers=numbers,
     )

@@ -136,7 +136,7 @@ def noise_ratio(ours: Trace, theirs: Trace) -> stats.Interval:
 
 
 def caveat(*tables: dict[str, Trace], gain: np.ndarray | None = None) -> str:
-    """Return the caveat to a ranking of losses: the distance of PF's sham control, and the relative size of StochOCG's noise.
+    """Return the caveat to a ranking of losses: the distance of PF's control with sign-flipped feedback, and the relative size of StochOCG's noise.
 
     ``tables``: learners' traces, on one or more data sets. ``gain``: as in ``relative_difference``.
     """
@@ -232,7 +232,7 @@ def by_epoch(trace: Trace) -> Trace:
 
 
 def learns(traces: dict[str, Trace], name: str) -> stats.Interval:
-    """Return the ratio of a learner's mean loss over the last quarter to its sham control's, with a 90 % interval."""
+    """Return the ratio of a learner's mean loss over the last quarter to that of its control with sign-flipped feedback, with a 90 % interval."""
     ours, control = last_quarter(traces[name]), last_quarter(traces[f"{name}, sham"])
     return ratio(ours, control, "last quarters", level=0.9)
 

@@ -30,7 +30,7 @@ TITLES = ("close prices", "adjusted close prices")  # titles of the real tables
 
 
 def learners(c: float = 0.1, scale: str | float = "task") -> dict[str, Doubling]:
-    """Return the learners of Figure 1, sham controls, FKM with the constants of 2005 and the exact leader, all in ``Doubling``.
+    """Return the learners of Figure 1, controls with sign-flipped feedback, FKM with the constants of 2005 and the exact leader, all in ``Doubling``.
 
     ``scale``: M in the learning rate, as in ``OnePoint``.
     """
@@ -49,7 +49,7 @@ def learners(c: float = 0.1, scale: str | float = "task") -> dict[str, Doubling]
 def practical_learners(c: float = 1.0) -> dict[str, Doubling]:
     """Return PF with theoretical constants, practical constants, and practical constants plus a warm start; FKM and the block variant.
 
-    Each PF has a sham control. "FKM, practical" and "Block, practical" have a baseline, a warm start and M = 10 or
+    Each PF has a control with sign-flipped feedback. "FKM, practical" and "Block, practical" have a baseline, a warm start and M = 10 or
     M = 3. With the standard deviation of the losses for M, the steps of both are too large.
     """
     ours = {
