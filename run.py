@@ -892,6 +892,7 @@ def clean(everything: bool) -> int:
     found += [
         shown("quick"),
         shown("paper") / "claims",
+        shown("replication") / "claims",
         *(ROOT / name for name in ("site", "site-quick", "site-custom", "jupyter_execute")),
         *(top / name for top in dict.fromkeys((ROOT, desk())) for name in caches),
     ]

@@ -1,6 +1,7 @@
 """The project's folder, and the folders for figures, verdicts and pages."""
 
 import json
+import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Any
 
 from paperlib.core.files import CHECKOUT, write_atomically
 from paperlib.core.text import to_json
+
+log = logging.getLogger(__name__)
 
 # Folders of the profiles, relative to the folder of all figures.
 FOLDERS = {"quick": "quick", "paper": "", "replication": "replication", "custom": "custom"}
@@ -43,12 +46,15 @@ def profile_dir(profile: str) -> Path:
 
 
 def read_entries(top: Path) -> Iterator[dict]:
-    """Yield the claims with their verdicts in ``claims.json`` of a folder; nothing if the file is missing or damaged."""
+    """Yield the claims with their verdicts in ``claims.json`` of a folder; nothing if the file is missing, or damaged (with a warning)."""
     try:
         found = json.loads((top / "claims.json").read_bytes())["papers"].values()
         claims = [claim for paper in found for claim in paper["claims"]]
     # No file, not JSON, JSON that is nested too deep, or not an object with these entries.
+    except FileNotFoundError:
+        return
     except (OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError):
+        log.warning("%s is damaged, and its verdicts are counted as not run", top / "claims.json")
         return
     yield from claims
 

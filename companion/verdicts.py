@@ -11,7 +11,7 @@ import functools
 import json
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from pathlib import Path
@@ -161,7 +161,7 @@ class Verdict:
         apart = ""
         if self.first:
             other = self.replication
-            apart = f"{self.first} with these seeds, {other.verdict} with others ({other.number})"
+            apart = f"{self.first} with these seeds, {other.verdict} with others ({other.details})"
         return "; ".join(filter(None, (self.reason, apart)))
 
     @property
@@ -187,8 +187,14 @@ class Verdict:
             f"{record.verdict.capitalize()}: {claim.sentence}",
             f"at the paper's sizes: {about}",
         ]
-        if self.profile == "replication":
-            lines.append(f"with other seeds: {self.verdict}; {self.details}")
+        known = of_record(self.id) if self.profile == "paper" else self
+        if known.first and known.first == self.verdict:
+            other = known.replication.verdict
+            lines.append(
+                f"with other seeds: {other}; therefore the verdict of record is inconclusive"
+            )
+        elif self.profile == "replication":
+            lines.append(f"with other seeds: {self.seen()}")
         elif self.profile != "paper":
             lines.append(f"{self.profile} run: {self.seen()}")
         return "\n     ".join(lines)
@@ -201,7 +207,9 @@ class Verdict:
         return "; ".join(filter(None, (self.number, self.remark)))
 
     def seen(self) -> str:
-        """Return the result of a run that decides no claim, because its sizes differ from the sizes of the paper profile."""
+        """Return the result of a replication, or of a run that decides no claim because its sizes differ from the paper profile's."""
+        if self.profile == "replication":
+            return "; ".join(filter(None, (self.verdict, self.details)))
         if self.verdict == "not run":
             return "not run" + f", {self.reason}" * bool(self.reason)
         if self.statistic is None:  # its reason would be verdicts on its parts
@@ -317,11 +325,18 @@ def decide(c: Claim, statistic: Any, interval: tuple[float, float] | None) -> st
     return "inconclusive" if right == wrong else "holds" if right else "fails"
 
 
+def disjoint(a: Sequence[float], b: Sequence[float]) -> bool:
+    """Return whether two intervals, each given by its ends, have no common point."""
+    (a, b), (c, d) = map(float, a), map(float, b)  # infinite ends are stored as text
+    return max(a, c) > min(b, d)
+
+
 def trials_to_decide(c: Claim, judged: Verdict) -> int | None:
     """Estimate the number of trials n with which an inconclusive claim would be decided, rounded up to two digits.
 
-    The estimate keeps the statistic, and the width of the interval falls as 1 / sqrt(n). It is None for a claim that is decided
-    or has no interval, and for one that is inconclusive for another reason than its interval.
+    The estimate keeps the statistic, and the width of the interval falls as 1 / sqrt(n). With a replication it is the larger of
+    the two runs' estimates. It is None for a claim that is decided, has no interval, or is inconclusive for another reason
+    than its interval, and if the two runs contradict each other.
 
     Examples:
         >>> from companion.verdicts import Claim, Verdict, trials_to_decide
@@ -329,21 +344,38 @@ def trials_to_decide(c: Claim, judged: Verdict) -> int | None:
         >>> trials_to_decide(claim, Verdict("linear.C1", "inconclusive", "paper", 0.9, (0.7, 1.1), 20))
         80
     """
-    if c.side not in ("above", "below", "within") or not judged.n or judged.interval is None:
+    if judged.verdict != "inconclusive" or judged.first:
         return None
-    if decide(c, judged.statistic, judged.interval) != "inconclusive":
+    runs = [judged] if judged.replication is None else [judged, judged.replication]
+    found = [_needed(c, run) for run in runs]
+    if None in found or len({side for side, _ in found}) > 1:
         return None
-    limits, (low, high) = np.atleast_1d(c.threshold), judged.interval
-    if not limits[0] <= judged.statistic <= limits[-1]:  # the interval must leave the nearest limit only
-        limits = [min(limits, key=lambda limit: abs(limit - judged.statistic))]
-    gaps = [limit - judged.statistic for limit in limits]
+    needed = max(n for _, n in found)
+    unit = 10 ** max(0, math.floor(math.log10(needed)) - 1)
+    return math.ceil(round(needed / unit, 6)) * unit
+
+
+def _needed(c: Claim, run: Verdict) -> tuple[tuple[bool, ...], float] | None:
+    """Return the sides of the thresholds on which a run's statistic is, and the number of trials that would decide the claim."""
+    if c.side not in ("above", "below", "within") or not run.n or run.interval is None:
+        return None
+    numbers = (run.statistic, *run.interval)
+    if np.ndim(run.statistic) or not np.isfinite(numbers).all():
+        return None
+    if decide(c, run.statistic, run.interval) != "inconclusive":
+        return None
+    limits, (low, high) = np.atleast_1d(c.threshold).tolist(), run.interval
+    side = tuple(run.statistic > limit for limit in limits)
+    if (
+        not limits[0] <= run.statistic <= limits[-1]
+    ):  # the interval must leave the nearest limit only
+        limits = [min(limits, key=lambda limit: abs(limit - run.statistic))]
+    gaps = [limit - run.statistic for limit in limits]
     if 0 in gaps:
         return None
     ends = [high if gap > 0 else low for gap in gaps]
-    factor = max((end - judged.statistic) / gap for end, gap in zip(ends, gaps))
-    needed = judged.n * factor**2
-    unit = 10 ** max(0, math.floor(math.log10(needed)) - 1)
-    return math.ceil(round(needed / unit, 6)) * unit
+    needed = run.n * max((end - run.statistic) / gap for end, gap in zip(ends, gaps)) ** 2
+    return (side, max(needed, _least(c, run))) if needed > run.n else None
 
 
 def judge(
@@ -390,7 +422,13 @@ def judge(
             statistic, low, high, n, method, tail = statistic
             interval = low, high
         got = f"statistic={statistic!r} and interval={interval!r}"
-        numbers = (*np.atleast_1d(statistic), *(interval or ()))
+        if c.side in ("above", "below", "within") and np.ndim(statistic):
+            raise ValueError(f"{id}: statistic must be one number for side={c.side!r}, got {got}")
+        if interval is not None and np.shape(interval) != (2,):
+            raise ValueError(f"{id}: interval must be a pair, low and high, got {interval!r}")
+        if n is not None and (not isinstance(n, (int, np.integer)) or n < 1):
+            raise ValueError(f"{id}: n must be a positive integer or None, got {n!r}")
+        numbers = (*np.atleast_1d(statistic), *(() if interval is None else interval))
         if np.asarray(numbers).dtype.kind not in "biuf":
             raise ValueError(f"{id}: statistic and interval must be numbers, got {got}")
         if np.isnan(numbers).any():
@@ -403,17 +441,22 @@ def judge(
     return _keep(_open_if_few(c, judged))
 
 
+def _least(c: Claim, judged: Verdict) -> int:
+    """Return the fewest trials that decide a claim."""
+    heavy = (judged.tail or 0) > stats.HEAVY_TAIL and not c.exempt
+    return max(c.trials, HEAVY_TAIL_TRIALS * heavy)
+
+
 def _open_if_few(c: Claim, judged: Verdict) -> Verdict:
     """Return the verdict, changed to inconclusive if its number comes from fewer trials than the claim requires.
 
     A claim without a number of trials of its own requires ``HEAVY_TAIL_TRIALS`` if they have a heavy tail, unless it is exempt.
     """
-    heavy = (judged.tail or 0) > stats.HEAVY_TAIL and not c.exempt
-    least = c.trials or HEAVY_TAIL_TRIALS * heavy
+    least = _least(c, judged)
     if judged.statistic is None or (judged.n or 0) >= least:
         return judged
     why = f"a verdict needs at least {least} trials"
-    if not c.trials:
+    if least > c.trials:
         why += f", because {100 * judged.tail:.0f} % of the variance is in the largest 5 % of them"
     reasons = (judged.reason, "" if why in judged.reason else why)
     return replace(judged, verdict="inconclusive", reason="; ".join(filter(None, reasons)))
@@ -494,19 +537,42 @@ def to_entry(verdict: Verdict) -> dict[str, Any]:
 
 
 def _verdict(entry: dict[str, Any]) -> Verdict:
-    """Return the verdict in an entry of a JSON file, which may have further keys."""
+    """Return the verdict in an entry of a JSON file, which may have further keys.
+
+    Raises:
+        ValueError, TypeError, KeyError: the entry is damaged.
+    """
     known = {f.name: entry[f.name] for f in fields(Verdict) if f.name in entry}
+    # Numbers that are not finite are stored as text.
+    for name in ("statistic", "interval"):
+        number = lambda value: float(value) if isinstance(value, str) else value
+        x = known.get(name)
+        known[name] = list(map(number, x)) if isinstance(x, list) else number(x)
     if known.get("replication"):
         known["replication"] = _verdict(known["replication"])
     verdict = Verdict(**known)
+    texts = (verdict.id, verdict.method, verdict.reason, verdict.first, entry["line"])
+    valid = verdict.verdict in WORDS and all(isinstance(x, str) for x in texts)
+    valid &= verdict.interval is None or len(verdict.interval) == 2
+    valid &= all(isinstance(x, (int, float, type(None))) for x in (verdict.n, verdict.tail))
+    if not valid:
+        raise ValueError(f"entry must have the fields of a verdict, got {entry!r}")
     # Recomputing it would use the numbers that the file has rounded.
     vars(verdict)["line"] = entry["line"]
     return verdict
 
 
 def read_recorded(top: Path) -> dict[str, Verdict]:
-    """Return the verdicts in ``claims.json`` of a folder by the claim's id; an empty dictionary if the file is damaged."""
-    return {entry["id"]: _verdict(entry) for entry in read_entries(top)}
+    """Return the verdicts in ``claims.json`` of a folder by the claim's id, without damaged entries."""
+    found = {}
+    for entry in read_entries(top):
+        try:
+            verdict = _verdict(entry)
+        except (ValueError, TypeError, KeyError):
+            log.warning("an entry of %s is damaged and is counted as not run", top / "claims.json")
+            continue
+        found[verdict.id] = verdict
+    return found
 
 
 def read_written(profile: str, paper: str) -> dict[str, Verdict]:
@@ -522,12 +588,24 @@ def read_written(profile: str, paper: str) -> dict[str, Verdict]:
     if profile == "replication":
         return {id: v.replication for id, v in recorded.items() if v.replication} | own
     others = _read_files("replication", paper)
-    for id in claims(paper).keys() & (own.keys() | others.keys()):
+    for id, c in claims(paper).items():
         known = recorded.pop(id, Verdict(id, "not run", "paper"))
         first = replace(known, verdict=known.first or known.verdict, first="", replication=None)
-        first, other = own.get(id, first), others.get(id, known.replication)
-        recorded[id] = confirm(first, other)
+        if not known.first:
+            vars(first)["line"] = known.line  # its numbers are not rounded
+        first = _decide_again(c, own.get(id, first))
+        usable = (v for v in (others.get(id), known.replication) if v and v.verdict != "not run")
+        other = next((v for v in usable if v.n == first.n), None)
+        recorded[id] = confirm(first, other and _decide_again(c, other))
     return recorded
+
+
+def _decide_again(c: Claim, run: Verdict) -> Verdict:
+    """Return the verdict of a run, decided from its numbers, because the claim's threshold may be newer."""
+    if c.side not in ("above", "below", "within", "equal") or run.statistic is None:
+        return run
+    found = decide(c, run.statistic, run.interval)
+    return run if found == run.verdict else _open_if_few(c, replace(run, verdict=found))
 
 
 def _read_files(profile: str, paper: str) -> dict[str, Verdict]:
@@ -536,9 +614,9 @@ def _read_files(profile: str, paper: str) -> dict[str, Verdict]:
     for path in (profile_dir(profile) / "claims").glob(f"{paper}.*.json"):
         try:
             verdict = _verdict(json.loads(path.read_bytes()))
-            damaged = verdict.verdict not in WORDS or not isinstance(verdict.line, str)
-        # Not JSON, JSON that is nested too deep, or not an object with the fields of a verdict.
-        except (ValueError, RecursionError, TypeError, KeyError):
+            damaged = verdict.id != path.stem
+        # Not a file, not JSON, JSON that is nested too deep, or not an object with the fields of a verdict.
+        except (OSError, ValueError, RecursionError, TypeError, KeyError):
             damaged = True
         if damaged:
             log.warning("%s is damaged and is counted as not run", path.name)

@@ -106,8 +106,9 @@ def tail_share(x, scale=None) -> float:
     rounding = 1e-9 * np.abs(x if scale is None else scale).max()
     if len(x) < 20 or not np.isfinite(x).all() or np.ptp(x) <= rounding:
         return math.nan
-    squares = np.sort(np.square(x - x.mean()))[::-1]
-    return float(squares[: math.ceil(len(squares) / 20)].sum() / squares.sum())
+    squares = np.sort(np.square((x - x.mean()) / np.ptp(x)))[::-1]
+    whole, part = divmod(len(x), 20)
+    return float((squares[:whole].sum() + part / 20 * squares[whole]) / squares.sum())
 
 
 def _percent(level: float) -> str:

@@ -81,8 +81,8 @@ def drawn(paper: str, count: int, seed: int) -> list[dict]:
     The tests are the fast ones of the paper's test files that name the changed module.
     """
     places = [ROOT / "paperlib" / paper / "theory", ROOT / "companion" / paper / "proofs"]
-    files = sorted(file for place in places for file in place.glob("*.py"))
-    every = [(file, x) for file in files for x in numbers(file)]
+    files = sorted(x for place in places for x in (*place.glob("*.py"), place.with_suffix(".py")))
+    every = [(file, x) for file in files if file.exists() for x in numbers(file)]
     tests = sorted((ROOT / "tests" / paper).glob("test_*.py"))
     entries = []
     for file, x in random.Random(seed).sample(every, min(count, len(every))):

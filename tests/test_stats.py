@@ -268,6 +268,13 @@ def test_tail_share_of_known_samples():
     deviations = np.sort((x - x.mean()) ** 2)
     assert tail_share(x) == pytest.approx(deviations[-2:].sum() / deviations.sum())
     assert tail_share(x) == pytest.approx(13 / 51, abs=0.01)
+    # With 30 trials, 5 % are the largest deviation and half of the second one.
+    x = np.array([0.0] * 15 + [1.0] * 13 + [5.0, 9.0])
+    squares = np.sort((x - x.mean()) ** 2)[::-1]
+    expected = (squares[0] + squares[1] / 2) / squares.sum()
+    assert tail_share(x) == pytest.approx(expected) and tail_share(1e200 * x) == pytest.approx(
+        expected
+    )
     assert math.isnan(tail_share(np.ones(40))) and math.isnan(tail_share(np.arange(19.0)))
     assert math.isnan(tail_share(np.array([0.0] * 39 + [np.inf])))
     a = 1 + np.arange(40.0)

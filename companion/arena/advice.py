@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..output import profile_dir
-from ..verdicts import short_id
+from ..verdicts import disjoint, short_id
 from .claims import ARMS, COMPARISONS, SETS
 from .field import UNIFORM
 from .figures.field import label
@@ -155,10 +155,13 @@ def evidence(learner: str, claims: Mapping[str, dict]) -> str:
                 f"the row of {learner} in CHOICES was written for {id} {expected!r}, got {verdict!r}; change the row and EVIDENCE"
             )
         each, runs = known[id], [claims[id]]
-        if "first" in claims[id]:  # the verdict with other seeds differs
-            runs.append(claims[id]["replication"])
+        other = claims[id].get("replication")
+        # The run with other seeds is shown if it contradicts the first one.
+        if other and ("first" in claims[id] or disjoint(runs[0]["interval"], other["interval"])):
+            runs.append(other)
         values = ", with other seeds ".join(
-            "{:.2f} [{:.2f}, {:.2f}]".format(run["statistic"], *run["interval"]) for run in runs
+            "{:.2f} [{:.2f}, {:.2f}]".format(*map(float, (run["statistic"], *run["interval"])))
+            for run in runs
         )
         found.append(
             f"*{each.problem}*, {TRACKS[each.track]}: {label(each.a)} has {values} "

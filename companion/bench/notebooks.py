@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..output import project_dir, write_json
 from ..store.results import results_dir
-from ..workflow.plan import notebook_stems, profile_results
+from ..workflow.plan import notebook_stems, profile_results, read_section, shard_count
 from .measure import device_name
 
 GIB = 2**30
@@ -39,10 +39,15 @@ def gather(profile: str = "paper") -> tuple[dict[str, dict[str, float]], dict[st
         known.setdefault(digest, float(seconds))
     found, missing, counted = {}, {}, set()
     for stem in notebook_stems():
-        parts = sorted(profile_results(profile).glob(f"{stem}*.done"))
-        jobs = [json.loads(part.read_bytes()) for part in parts if part.stem.split(".")[0] == stem]
-        if not (profile_results(profile) / f"{stem}.done").exists():
+        n = shard_count(stem, profile)
+        names = [stem, *(f"{stem}.shard{k}of{n}" for k in range(1, n + 1))]
+        parts = [profile_results(profile) / f"{name}.done" for name in names]
+        jobs = [json.loads(part.read_bytes()) for part in parts if part.exists()]
+        before = [other for other in read_section(stem).get("after", []) if other in missing]
+        if not parts[0].exists():
             missing[stem] = "it has not run"
+        elif before:  # a result that both use counts for the first
+            missing[stem] = f"it uses results of {before[0]}, which is not measured"
         elif any("used" not in job for job in jobs):
             missing[stem] = "its run did not record the time"
         else:

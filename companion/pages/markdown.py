@@ -113,10 +113,14 @@ def result(claim: dict) -> str:
     n = NOTHING if claim["n"] is None else claim["n"]
     parts = [shown, claim["reason"], claim.get("run")]
     if "needed" in claim:
-        parts.append(f"n of about {claim['needed']:,} would decide")
+        count = f"about {claim['needed']:,}" if claim["needed"] <= 10**6 else "more than a million"
+        parts.append(f"{count} trials would decide it")
     if other := claim.get("replication"):
-        apart = f"{other['verdict']}, " if "first" in claim else ""
-        parts.append(f"other seeds: {apart}{_number(other, claim['side'])}")
+        text = _number(other, claim["side"])
+        if "first" in claim:
+            parts.append(f"{claim['first']} with these seeds")
+            text = "; ".join(filter(None, (f"{other['verdict']}, {text}", other["reason"])))
+        parts.append(f"other seeds: {text}")
     return f"{escape('; '.join(filter(None, parts)))} | {n}"
 
 

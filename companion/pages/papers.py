@@ -7,7 +7,7 @@ saved them. Each of these has an anchor, and links lead in both directions.
 import inspect
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from paperlib.stats import HEAVY_TAIL
 from .. import output, reported
 from ..output import profile_dir
 from ..papers import heading, paper_module, papers, topics
-from ..verdicts import Finding, short_id, statements
+from ..verdicts import Finding, disjoint, short_id, statements
 from ..workflow import plan as workflow
 from .markdown import anchor, chip, escape, render
 
@@ -172,11 +172,6 @@ def choose_finding(entry: Finding | tuple[Finding, ...], claims: dict[str, dict]
     verdict = lambda id: claims.get(id, {}).get("verdict")
     borne_out = (f for f in alternatives if all(verdict(id) == v for id, v in f.rests.items()))
     return next(borne_out, alternatives[-1])
-
-
-def disjoint(a: Sequence[float], b: Sequence[float]) -> bool:
-    """Return whether two intervals, each given by its ends, have no common point."""
-    return max(a[0], b[0]) > min(a[1], b[1])
 
 
 def finding(found: Finding, claims: dict[str, dict], page: str | None = "") -> str:

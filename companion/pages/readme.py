@@ -22,7 +22,10 @@ MARK = "<!-- {0}: begin, written by python -m companion.pages.readme -->", "<!--
 
 
 def tally(claims: dict) -> dict:
-    """Return the counts of verdicts of all papers: on the papers' statements, on our additions, and numbers without a test."""
+    """Return the counts of verdicts of all papers: on the papers' statements, on our additions, and numbers without a test.
+
+    "repeated" and "differ" count the verdicts that were repeated with other seeds, and those of them that differ.
+    """
     counts = [paper["counts"] for paper in claims["papers"].values()]
     stated, added = (
         sum((Counter(n[whose]) for n in counts), Counter()) for whose in ("paper", "ours")
@@ -30,7 +33,9 @@ def tally(claims: dict) -> dict:
     reported = stated.pop("reported", 0) + added.pop("reported", 0)
     others = {*topics()} - {*papers()}
     names = [name for name in claims["papers"] if name not in others]
-    return {"papers": names, "stated": stated, "added": added, "reported": reported}
+    again = sum((Counter(paper["replication"]) for paper in claims["papers"].values()), Counter())
+    repeated = {"repeated": again["replicated"] + again["flipped"], "differ": again["flipped"]}
+    return {"papers": names, "stated": stated, "added": added, "reported": reported, **repeated}
 
 
 def papers_block(claims: dict) -> str:

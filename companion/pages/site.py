@@ -236,9 +236,16 @@ def main(argv: list[str]) -> int:
             parser.error(
                 f"profile must be 'paper' for write, because docs/ shows the paper profile, got {options.profile!r}"
             )
-        for name in write_pages(project_dir() / "docs", "paper"):
-            print(f"docs/{name} updated")
-        readme.main()
+        ledger.write(
+            "paper"
+        )  # first, because a finding that a new verdict contradicts stops the pages
+        try:
+            for name in write_pages(project_dir() / "docs", "paper"):
+                print(f"docs/{name} updated")
+            readme.main()
+        except ValueError as error:
+            print(f"The pages were not written: {error}", file=sys.stderr)
+            return 1
         return 0
     out = project_dir() / ("site" if options.profile == "paper" else f"site-{options.profile}")
     code = build(options.profile, out)

@@ -38,14 +38,22 @@ def write_job(root, name, own, used, peak=2**30):
 
 
 def test_each_result_counts_once_with_the_time_of_its_first_run(root):
+    (root / "notebooks/profiles.toml").write_text(
+        '[toy_1]\nshards = 2\n[toy_2]\nafter = ["toy_1"]\n'
+    )
     (root / "results/costs.txt").write_text("a 100.000\nb 20.000\nc 3.000\nb 999.000\nd 7")
     write_job(root, "toy_1.shard1of2", 0.5, ["a"], peak=2**31)
     write_job(root, "toy_1.shard2of2", 0.5, ["b"])
     write_job(root, "toy_1", 4.0, ["a", "b"])
     write_job(root, "toy_2", 1.0, ["b", "c"])
+    write_job(root, "toy_1.shard3of4", 50.0, ["a"])  # of an older division
     found, missing = cost.gather()
     assert found == {"toy_1": {"seconds": 125, "gib": 2.0}, "toy_2": {"seconds": 4, "gib": 1.0}}
     assert missing == {}
+    (root / "results/paper/toy_1.done").unlink()
+    found, missing = cost.gather()  # otherwise result b would count twice
+    assert found == {}
+    assert missing["toy_2"] == "it uses results of toy_1, which is not measured"
 
 
 def test_a_notebook_without_a_record_has_no_cost_and_keeps_its_earlier_one(root, capsys):

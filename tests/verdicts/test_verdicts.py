@@ -1,5 +1,6 @@
 """Claims and checks: every kind of verdict, the files that they write, and papers that are found by name."""
 
+import dataclasses
 import json
 import math
 import re
@@ -270,6 +271,123 @@ def test_a_run_with_another_number_of_trials_is_no_replication():
     assert (row.verdict, row.replication) == ("holds", None)
 
 
+@pytest.mark.parametrize("damage", ["not run", "damaged", "fewer trials", "a folder"])
+def test_a_useless_replication_does_not_replace_the_recorded_one(damage, tmp_path, monkeypatch):
+    monkeypatch.setenv("PAPERLIB_ROOT", str(tmp_path))
+    judge_twice("C1", (1, 2), (-2, -1))
+    ledger.write("paper")
+    file = output.profile_dir("replication") / "claims/toy.C1.json"
+    if damage == "not run":
+        verdicts.record_not_run("toy.C1", "data missing", "replication")
+    elif damage == "damaged":
+        file.write_bytes(file.read_bytes()[:40])
+    elif damage == "fewer trials":
+        verdicts.judge("toy.C1", interval(1, 2)._replace(n=5), profile="replication")
+    else:
+        file.unlink()
+        file.mkdir()
+    assert verdicts.of_record("toy.C1").first == "holds"
+    row = verdicts.read_written("paper", "toy")["toy.C1"]
+    assert (row.verdict, row.first) == ("inconclusive", "holds")
+
+
+def test_recorded_runs_are_decided_by_the_present_threshold(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAPERLIB_ROOT", str(tmp_path))
+    judge_twice("C2.a", (1.4, 1.6), (1.2, 1.25))
+    judge_twice("C2.b", (1.4, 1.6), (1.2, 1.25))
+    ledger.write("paper")
+    of = lambda: verdicts.read_written("paper", "toy")["toy.C2.a"]
+    assert (of().verdict, of().first) == ("holds", "")
+    module = paper_module("toy", "claims")
+    new = [
+        dataclasses.replace(c, threshold=1.3) if c.id == "toy.C2.a" else c for c in module.CLAIMS
+    ]
+    monkeypatch.setattr(module, "CLAIMS", new)
+    shutil.rmtree(output.profile_dir("paper") / "claims")  # the record alone
+    shutil.rmtree(output.profile_dir("replication") / "claims")
+    assert (of().verdict, of().first) == ("inconclusive", "fails")
+    monkeypatch.setattr(module, "EXEMPT", {"run time": ["C2.a"]})
+    assert (of().verdict, of().first, of().replication) == ("fails", "", None)
+
+
+def test_infinite_numbers_are_read_and_written(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAPERLIB_ROOT", str(tmp_path))
+    row = judge_twice("C1", (1, math.inf), (-math.inf, math.inf))
+    assert (row.verdict, row.interval) == ("inconclusive", [1, math.inf])
+    first = ledger.write("paper")
+    assert ledger.gather("paper") == first
+    (claim,) = (c for c in first["papers"]["toy"]["claims"] if c["id"] == "toy.C1")
+    assert "needed" not in claim and "[1, inf]" in result(claim)
+    assert verdicts.disjoint(["-inf", 0.0], [1.0, "inf"])
+
+
+@pytest.mark.parametrize(
+    "key, value",
+    [("interval", [1]), ("n", "many"), ("tail", "x"), ("verdict", "banana"), ("line", None), ("replication", "x")],
+)  # fmt: skip
+def test_a_damaged_entry_of_the_record_is_named_and_the_others_are_kept(
+    key, value, tmp_path, monkeypatch, caplog
+):
+    monkeypatch.setenv("PAPERLIB_ROOT", str(tmp_path))
+    judge_twice("C1", (1, 2), (1, 3))
+    judge_twice("C2.a", (1, 1.5), (1, 1.6))
+    ledger.write("paper")
+    path = output.profile_dir("paper") / "claims.json"
+    content = json.loads(path.read_text())
+    (entry,) = (c for c in content["papers"]["toy"]["claims"] if c["id"] == "toy.C1")
+    entry[key] = value
+    path.write_text(json.dumps(content))
+    found = verdicts.read_recorded(path.parent)
+    assert "toy.C1" not in found and found["toy.C2.a"].verdict == "holds"
+    assert "an entry of" in caplog.text and str(path) in caplog.text
+    caplog.clear()
+    path.write_text(path.read_text()[:100])
+    assert verdicts.read_recorded(path.parent) == {} and f"{path} is damaged" in caplog.text
+
+
+def test_the_paper_run_states_that_the_verdict_of_record_differs(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAPERLIB_ROOT", str(tmp_path))
+    judge_twice("C1", (1, 2), (-2, -1))
+    ledger.write("paper")
+    found = verdicts.judge("toy.C1", interval(1, 2), profile="paper")
+    last = "with other seeds: fails; therefore the verdict of record is inconclusive"
+    assert str(found).splitlines()[-1].strip() == last
+
+
+def test_trials_to_decide_use_both_runs():
+    needed = lambda: verdicts.trials_to_decide(
+        verdicts.find_claim("toy.C1"), verdicts.read_written("paper", "toy")["toy.C1"]
+    )
+    between = lambda low, middle, high: interval(low, high)._replace(estimate=middle, n=50)
+
+    def twice(first, second):
+        verdicts.judge("toy.C1", between(*first), profile="paper")
+        verdicts.judge("toy.C1", between(*second), profile="replication")
+        return needed()
+
+    assert twice((-1, 1, 3), (-2, 1, 3)) == 450  # the larger of 200 and 450
+    assert twice((-2, 1, 3), (-3, -1, 2)) is None  # on two sides of the threshold
+    assert twice((-2, 1, 3), (1, 2, 3)) is None  # the verdicts differ
+    verdicts.judge("toy.C1", between(-0.1, 1, 3)._replace(tail=0.9), profile="paper")
+    verdicts.judge("toy.C1", between(-0.1, 1, 3), profile="replication")
+    assert needed() == 100  # 61 trials, but a heavy tail requires 100
+
+
+@pytest.mark.parametrize(
+    "more, said",
+    [
+        ({"statistic": [1.0, 2.0]}, "statistic must be one number for side='above'"),
+        ({"statistic": 1.0, "interval": (1.0,)}, "interval must be a pair"),
+        ({"statistic": 1.0, "interval": (0.0, 1.0, 2.0)}, "interval must be a pair"),
+        ({"statistic": 1.0, "n": "20"}, "n must be a positive integer or None, got '20'"),
+        ({"statistic": 1.0, "n": -3}, "n must be a positive integer or None, got -3"),
+    ],
+)
+def test_judge_refuses(more, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        verdicts.judge("toy.C1", **more, profile="paper")
+
+
 def test_a_replication_prints_its_own_verdict_below_the_record(recorded):
     found = verdicts.judge("toy.C1", interval(-2, -1), profile="replication")
     assert str(found).splitlines() == [
@@ -283,7 +401,7 @@ def test_a_replication_prints_its_own_verdict_below_the_record(recorded):
     "second, text",
     [
         ((0.5, 3), "1.00 [1, 2]; other seeds: 0.500 [0.500, 3] | 12"),
-        ((-2, -1), "1.00 [1, 2]; other seeds: fails, -1.00 [-2, -1] | 12"),
+        ((-2, -1), "1.00 [1, 2]; holds with these seeds; other seeds: fails, -1.00 [-2, -1] | 12"),
     ],
 )
 def test_a_row_has_the_numbers_of_both_runs(second, text):
