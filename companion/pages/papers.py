@@ -399,4 +399,8 @@ def all_claims(found: dict) -> str:
             if not claim["parts"] and claim["exempt"] not in ("", "reported"):
                 by_paper = exempt.setdefault(claim["exempt"], {})
                 by_paper.setdefault(name, []).append(short_id(claim["id"]))
-    return render("claims", **found, exempt=exempt, about_profile=SIZES[found["profile"]])
+    few = lambda claim: 20 <= (claim["n"] or 0) < 100 and claim["interval"] and not claim["exempt"]
+    every = (claim for paper in found["papers"].values() for claim in paper["claims"])
+    unknown = sum(bool(few(claim)) and "tail" not in claim for claim in every)
+    about = {"exempt": exempt, "unknown": unknown, "about_profile": SIZES[found["profile"]]}
+    return render("claims", **found, **about)
