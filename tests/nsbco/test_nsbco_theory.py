@@ -262,6 +262,15 @@ def test_shares_and_runs_over_all_schedules():
     assert runs == pytest.approx(schedule.expected_runs(n))
 
 
+def test_the_runs_of_two_blocks_by_hand():
+    """In the block of two rounds, ten trials have one thread with a window of two rounds, and ten have two with one round each."""
+    order = np.array([[0, 1, 1]] * 10 + [[0, 0, 0]] * 10)
+    check = schedule.runs(order)
+    np.testing.assert_allclose(np.ravel(check.observed), [0, abs(1.5 - schedule.expected_runs(1))])
+    deviation = 0.5 * np.sqrt(20 / 19)
+    np.testing.assert_allclose(np.ravel(check.bound), [1e-12, 5 * deviation / np.sqrt(20) + 1e-12])
+
+
 def test_runs_of_a_horizon():
     """The formula is within 4 % of independent single measurements."""
     for power, measured in ((13, 1037), (15, 2295), (17, 5118), (19, 10712)):
