@@ -366,9 +366,8 @@ def _needed(c: Claim, run: Verdict) -> tuple[tuple[bool, ...], float] | None:
         return None
     limits, (low, high) = np.atleast_1d(c.threshold).tolist(), run.interval
     side = tuple(run.statistic > limit for limit in limits)
-    if (
-        not limits[0] <= run.statistic <= limits[-1]
-    ):  # the interval must leave the nearest limit only
+    # From outside, the interval must leave the nearest limit only.
+    if not limits[0] <= run.statistic <= limits[-1]:
         limits = [min(limits, key=lambda limit: abs(limit - run.statistic))]
     gaps = [limit - run.statistic for limit in limits]
     if 0 in gaps:

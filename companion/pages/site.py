@@ -236,9 +236,8 @@ def main(argv: list[str]) -> int:
             parser.error(
                 f"profile must be 'paper' for write, because docs/ shows the paper profile, got {options.profile!r}"
             )
-        ledger.write(
-            "paper"
-        )  # first, because a finding that a new verdict contradicts stops the pages
+        # First, because a finding that a new verdict contradicts stops the pages.
+        ledger.write("paper")
         try:
             for name in write_pages(project_dir() / "docs", "paper"):
                 print(f"docs/{name} updated")
