@@ -188,9 +188,8 @@ class Verdict:
             f"at the paper's sizes: {about}",
         ]
         known = of_record(self.id) if self.profile == "paper" else self
-        if (
-            known.first and known.first == self.verdict and not self.first
-        ):  # of a run, not of record
+        # The verdict of record has the other run in its remark.
+        if known.first == self.verdict and not self.first:
             other = known.replication.verdict
             lines.append(
                 f"with other seeds: {other}; therefore the verdict of record is inconclusive"
