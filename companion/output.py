@@ -50,9 +50,9 @@ def read_entries(top: Path) -> Iterator[dict]:
     try:
         found = json.loads((top / "claims.json").read_bytes())["papers"].values()
         claims = [claim for paper in found for claim in paper["claims"]]
-    # No file, not JSON, JSON that is nested too deep, or not an object with these entries.
     except FileNotFoundError:
         return
+    # Not a file, not JSON, JSON that is nested too deep, or not an object with these entries.
     except (OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError):
         log.warning("%s is damaged, and its verdicts are counted as not run", top / "claims.json")
         return

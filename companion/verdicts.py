@@ -333,7 +333,7 @@ def disjoint(a: Sequence[float], b: Sequence[float]) -> bool:
 
 
 def trials_to_decide(c: Claim, judged: Verdict) -> int | None:
-    """Estimate the number of trials n with which an inconclusive claim would be decided, rounded up to two digits.
+    """Estimate how many trials would decide an inconclusive claim, rounded up to two digits.
 
     The estimate keeps the statistic, and the width of the interval falls as 1 / sqrt(n). With a replication it is the larger of
     the two runs' estimates. It is None for a claim that is decided, has no interval, or is inconclusive for another reason
@@ -357,7 +357,7 @@ def trials_to_decide(c: Claim, judged: Verdict) -> int | None:
 
 
 def _needed(c: Claim, run: Verdict) -> tuple[tuple[bool, ...], float] | None:
-    """Return the sides of the thresholds on which a run's statistic is, and the number of trials that would decide the claim."""
+    """Return whether a run's statistic exceeds each threshold, and how many trials would decide the claim; None if no number would."""
     if c.side not in ("above", "below", "within") or not run.n or run.interval is None:
         return None
     numbers = (run.statistic, *run.interval)

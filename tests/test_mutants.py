@@ -39,10 +39,14 @@ def test_numbers_of_formulas_are_found(tmp_path):
     assert sorted(x.value for x in numbers(tmp_path / "code.py")) == [2, 5.5, 8, 9]
 
 
-@pytest.mark.parametrize("paper", ["goucb", "bkb", "pfbco", "nsbco", "glbomd"])
-def test_a_drawn_change_doubles_one_number(paper):
-    entries = drawn(paper, 20, 0)
-    assert len({entry["change"] for entry in entries}) == 20 and drawn(paper, 20, 0) == entries
+@pytest.mark.parametrize(
+    "paper, count",
+    [("goucb", 20), ("bkb", 20), ("pfbco", 20), ("nsbco", 20), ("glbomd", 20), ("linear", 2)],
+)
+def test_a_drawn_change_doubles_one_number(paper, count):
+    entries = drawn(paper, count, 0)
+    assert len({entry["change"] for entry in entries}) == count
+    assert drawn(paper, count, 0) == entries
     constants = lambda text: [
         x.value for x in ast.walk(ast.parse(text)) if isinstance(x, ast.Constant)
     ]

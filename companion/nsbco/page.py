@@ -70,7 +70,7 @@ OUTCOME = (
     (
         Finding(f"{_GROWS}, and the power is below our threshold 3/4.", {"C1a": "holds"}),
         Finding(
-            f"{_GROWS}, and the power is above our threshold 3/4, which one factor of log T would explain with four changes but not with 16.",
+            f"{_GROWS}, and the power is above our threshold 3/4 (one factor of log T explains the power with four changes, but not the larger power with 16).",
             {"C1a": "fails"},
         ),
         Finding(

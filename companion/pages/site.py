@@ -236,12 +236,11 @@ def main(argv: list[str]) -> int:
             parser.error(
                 f"profile must be 'paper' for write, because docs/ shows the paper profile, got {options.profile!r}"
             )
-        # First, because a finding that a new verdict contradicts stops the pages.
-        ledger.write("paper")
         try:
+            # It writes the record first. A finding that a new verdict contradicts then stops the pages.
+            readme.main()
             for name in write_pages(project_dir() / "docs", "paper"):
                 print(f"docs/{name} updated")
-            readme.main()
         except ValueError as error:
             print(f"The pages were not written: {error}", file=sys.stderr)
             return 1

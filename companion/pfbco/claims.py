@@ -28,8 +28,8 @@ Changes after a second comparison of the claims with the paper, with these verdi
   a solver too.
 - ``C10``, ``C11`` and ``*.c1`` were added, and are reported. ``C10`` and ``C11`` are sentences of the paper that had no claim before.
 
-On 28 November 2026, with the verdicts known, the trials of ``pfbco_3_matrix_completion`` were increased from 50 to 150, because ``C6.c.fkm`` was
-inconclusive, with 0.979 [0.948, 1.01]. It still is.
+On 28 November 2026, with the verdicts known, the trials of ``pfbco_3_matrix_completion`` were increased from 50 to 150, because the claim
+that FKM's average loss rises in Figure 1c (``C6.c.fkm``) was inconclusive, with a ratio of 0.979 [0.948, 1.01]. It still is.
 
 No other threshold was changed, and none of these changes reversed a verdict.
 
@@ -412,7 +412,7 @@ CLAIMS = [
     Claim(
         "pfbco.N2",
         "ours",
-        "With practical constants PF learns: over the last quarter of 4095 rounds its mean loss is below 0.85 times that of its control with sign-flipped feedback (quadratic losses, c = 1, no warm start)",
+        "With practical constants PF learns: over the last quarter of 4095 rounds its mean loss is below 0.85 times the mean loss of its control with sign-flipped feedback (quadratic losses, c = 1, no warm start)",
         "PF / control with sign-flipped feedback: ratio of mean losses, upper end of the 90 % bootstrap interval over trials",
         "below",
         0.85,
@@ -421,7 +421,7 @@ CLAIMS = [
     Claim(
         "pfbco.N2.warm",
         "ours",
-        "With practical constants and a warm start PF learns: over the last quarter of 4095 rounds its mean loss is below 0.85 times that of its control with sign-flipped feedback (quadratic losses, c = 1)",
+        "With practical constants and a warm start PF learns: over the last quarter of 4095 rounds its mean loss is below 0.85 times the mean loss of its control with sign-flipped feedback (quadratic losses, c = 1)",
         "PF / control with sign-flipped feedback: ratio of mean losses, upper end of the 90 % bootstrap interval over trials",
         "below",
         0.85,
@@ -430,7 +430,7 @@ CLAIMS = [
     Claim(
         "pfbco.N2.long",
         "ours",
-        "With practical constants PF learns: over the last quarter of 16383 rounds its mean loss is below 0.6 times that of its control with sign-flipped feedback (quadratic losses, c = 1, no warm start)",
+        "With practical constants PF learns: over the last quarter of 16383 rounds its mean loss is below 0.6 times the mean loss of its control with sign-flipped feedback (quadratic losses, c = 1, no warm start)",
         "PF / control with sign-flipped feedback: ratio of mean losses, upper end of the 90 % bootstrap interval over trials",
         "below",
         0.6,

@@ -669,6 +669,13 @@ def test_rows_of_the_guide_have_results_of_the_arena(monkeypatch, drawn):
     assert written_for("inconclusive").split("<br>")[1] == found[1].replace(
         "0.62] times", "0.62], with other seeds 1.20 [1.10, 1.30] times"
     )
+    # With the same verdict, the run with other seeds is shown if the intervals are disjoint.
+    for interval, more in (([0.7, 0.8], ", with other seeds 1.20 [0.70, 0.80]"), ([0.6, 0.8], "")):
+        again |= {"interval": interval}
+        known["arena.N10"] = recorded | {"verdict": "fails", "replication": again}
+        assert written_for("fails").split("<br>")[1] == found[1].replace(
+            "] times", f"]{more} times"
+        )
     known["arena.N3"] = {"verdict": "not run"}
     known["arena.N10"] = recorded | {"verdict": "fails"}
     assert written_for("fails").split("<br>") == found[1:]

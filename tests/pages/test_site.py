@@ -17,7 +17,7 @@ from axe_core_python.selenium import Axe
 from browser import chromium, view
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from companion.pages import ledger, markdown, papers, reference, site
+from companion.pages import ledger, markdown, papers, readme, reference, site
 from companion.pages.papers import notebooks, saved, saving_cell
 from companion.papers import paper_module
 from companion.papers import papers as names
@@ -177,6 +177,27 @@ def test_reference_pages_name_every_public_class_and_function():
         text = path.read_text()
         assert text.count("<!-- names of") == text.count(".. automodule::")
         assert "names of" not in text or "| [`" in text
+
+
+def test_the_page_of_claims_counts_unknown_tails():
+    claim = {"id": "toy.C1", "parts": [], "n": 20, "interval": [0, 1], "exempt": "", "source": "", "sentence": "", "verdict": "holds", "statistic": 0, "side": "below", "reason": ""}  # fmt: skip
+    changed = [{}, {"n": 99}, {"n": 19}, {"n": 100}, {"tail": 0.3}, {"interval": None}, {"n": None}, {"exempt": "run time"}]  # fmt: skip
+    paper = {"claims": [claim | change for change in changed], "replication": {}}
+    text = papers.all_claims({"profile": "paper", "papers": {"toy": paper}})
+    assert "For 2 claims with 20 to 99 trials the share is not known" in text
+    paper = {"claims": [claim | {"tail": 0.3}], "replication": {}}
+    assert "is not known" not in papers.all_claims({"profile": "paper", "papers": {"toy": paper}})
+
+
+def test_a_finding_that_no_longer_holds_stops_the_pages_after_the_record(monkeypatch, capsys):
+    def refuse():
+        raise ValueError("finding 'x' requires another verdict")
+
+    monkeypatch.setattr(readme, "main", refuse)
+    assert site.main(["write"]) == 1
+    assert capsys.readouterr().err == (
+        "The pages were not written: finding 'x' requires another verdict\n"
+    )
 
 
 def test_all_claims_of_all_papers_are_in_one_table(found):

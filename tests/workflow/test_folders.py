@@ -147,12 +147,13 @@ FIGURES = ["figures/a/b.png", "figures/quick/a/b.png", "figures/custom/a/b.png"]
 
 def test_clean_removes_files_that_can_be_recreated(home, capsys):
     fill(home, ["results/cache/0.npz", "results/quick/a.done", ".snakemake/x", ".venv/x", *FIGURES])
-    fill(home, ["paperlib/__pycache__/a.pyc"])
+    fill(home, ["paperlib/__pycache__/a.pyc", "figures/replication/claims/a.json"])
     assert run.clean(False) == 0
     assert left(home) == {"figures/a/b.png", "figures/custom/a/b.png", ".venv/x"}
     assert capsys.readouterr().out.splitlines() == [
         "removed results",
         "removed figures/quick",
+        "removed figures/replication/claims",
         "removed .snakemake",
     ]
     run.clean(True)

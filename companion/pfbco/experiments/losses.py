@@ -232,7 +232,7 @@ def by_epoch(trace: Trace) -> Trace:
 
 
 def learns(traces: dict[str, Trace], name: str) -> stats.Interval:
-    """Return the ratio of a learner's mean loss over the last quarter to that of its control with sign-flipped feedback, with a 90 % interval."""
+    """Return a learner's mean loss over the last quarter, divided by the mean loss of its control with sign-flipped feedback, with a 90 % interval."""
     ours, control = last_quarter(traces[name]), last_quarter(traces[f"{name}, sham"])
     return ratio(ours, control, "last quarters", level=0.9)
 
