@@ -223,7 +223,7 @@ def draw_controls(
     return Drawing(
         fig,
         caption=f"Learners compared with controls that do not learn. (a) Regret on the banner problem, against the rounds. {band_note(bandit)} (b) Average loss of PF and of PF with sign-flipped feedback, against the rounds. {band_note(average)} (c) Mean regret of a learner divided by the mean regret of its control, on one problem for each of five papers, with 95 % bootstrap intervals over trials. PF and PF, practical are compared with sign-flipped feedback, and their regret is the loss. Vertical line: the same regret as the control.",
-        alt="Three panels. (a) The regret of uniform play is a steep line; the regret of GLB-OMD and of greedy play is much lower. (b) The average loss of PF rises at first and then falls; the dashed curve of sign-flipped feedback coincides with it. (c) One dot per learner: all ratios are clearly below 1, except the ratio of PF, which is about 1.",
+        alt="Three panels. (a) The regret of uniform play is a steep line; the regret of GLB-OMD and of greedy play is much lower. (b) The average loss of PF rises at first and then falls; the dashed curve of sign-flipped feedback is close to it. (c) One dot per learner: all ratios are clearly below 1, except the ratio of PF, which is about 1.",
         trials={"a": many, "b": few, "c": {"GLB-OMD": many, "others": few}},
         numbers=numbers,
     )

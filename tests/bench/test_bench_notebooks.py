@@ -32,9 +32,10 @@ def root(project):
     return project
 
 
-def write_job(root, name, own, used, peak=2**30):
+def write_job(root, name, own, used, peak=2**30, profile="paper"):
     job = {"own_cpu": own, "peak_bytes": peak, "used": used}
-    (root / "results/paper" / f"{name}.done").write_text(json.dumps(job))
+    (root / "results" / profile).mkdir(exist_ok=True)
+    (root / "results" / profile / f"{name}.done").write_text(json.dumps(job))
 
 
 def test_each_result_counts_once_with_the_time_of_its_first_run(root):
@@ -69,6 +70,18 @@ def test_a_notebook_without_a_record_has_no_cost_and_keeps_its_earlier_one(root,
     assert cost.main() == 0
     assert json.loads((root / "bench/notebooks.json").read_text()) == earlier
     assert "toy_2  not measured: it has not run" in capsys.readouterr().out
+
+
+def test_a_replication_stands_for_a_paper_run_that_was_not_measured(root, capsys):
+    (root / "results/costs.txt").write_text("a 100.000\nb 50.000\nc 3.000\n")
+    write_job(root, "toy_1", 4.0, ["a", "stranger"])
+    write_job(root, "toy_1", 2.0, ["b"], profile="replication")
+    write_job(root, "toy_2", 1.0, ["c"])
+    write_job(root, "toy_2", 9.0, ["b"], profile="replication")
+    assert cost.main() == 0
+    known = json.loads((root / "bench/notebooks.json").read_text())
+    assert {stem: entry["seconds"] for stem, entry in known.items()} == {"toy_1": 52, "toy_2": 4}
+    assert "not measured" not in capsys.readouterr().out
 
 
 def test_a_job_records_its_results_and_a_second_one_does_not_pay_again(root, monkeypatch):

@@ -208,7 +208,7 @@ def test_main_writes_all_blocks(tmp_path, monkeypatch):
     guide.write_text("\n".join(mark.format("costs") for mark in readme.MARK))
     readme.main()
     assert "| toy\\_1 | 10 min | 1.2 GiB |" in guide.read_text()
-    assert "0.2 hours in total" in guide.read_text()
+    assert "0.2 hours for the 2 that were measured" in guide.read_text()
     assert "Notebooks of less than a minute: 1." in guide.read_text()
     assert "Not measured yet: toy_3." in guide.read_text()
     text = (tmp_path / "README.md").read_text()
