@@ -32,6 +32,7 @@ These claims were declared late, when many of their numbers were known: C4.slsqp
 C23.growth, C23.time.ofulmlogb, C28 and C29, which are reported.
 On 25 November 2026 the rows of C5 and C12 were changed to state that "at most twice" is our threshold; no test changed.
 On 26 November 2026 all claims, sources and descriptions of tests were reworded; no statistic, side or threshold changed.
+On 28 November 2026 the sentences of C2, C11, C14.ball, C19 and C21.c were corrected; no test changed.
 """
 
 from ..verdicts import Claim, Finding
@@ -119,7 +120,7 @@ CLAIMS = [
     *_both(
         "C2",
         REGRETS,
-        "With logistic rewards, GLOC's regret is above GLB-OMD's",
+        "With logistic rewards, GLOC's regret is above GLB-OMD's (the paper calls it relatively large among all methods)",
         *_more("GLOC"),
         LOGISTIC,
     ),
@@ -275,7 +276,7 @@ CLAIMS = [
     Claim(
         "glbomd.C14.ball",
         "Sections 2.1, 5",
-        "kappa over the ball, as the paper defines it, is 21, 137, 963 (logistic, S=3, 5, 7) and 18, 127, 882 (Poisson)",
+        "kappa over the ball, as the paper defines it, with the arms that we identified, is 21, 137, 963 (logistic, S=3, 5, 7) and 18, 127, 882 (Poisson)",
         ONE,
         "equal",
         (21, 137, 963, 18, 127, 882),
@@ -323,7 +324,7 @@ CLAIMS = [
     Claim(
         "glbomd.C19",
         "Appendix F.2",
-        "Overall, GLB-OMD's regret is comparable to OFUGLB's (logistic, S=3, 5, 7 and 9, and Poisson, S=3 and 5)",
+        "Overall, GLB-OMD's regret is comparable to OFUGLB's (logistic, S=3, 5, 7 and 9, and Poisson, S=3 and 5; we include Poisson rewards, and take comparable as at most twice)",
         "the logistic claims (C5, and S=7 and 9) and the Poisson claim (C12) together",
         "parts",
         parts=("glbomd.C5", "glbomd.C5.S7", "glbomd.C5.S9", "glbomd.C12"),
@@ -354,7 +355,7 @@ CLAIMS = [
     Claim(
         "glbomd.C21.c",
         FOREST,
-        f"On Covertype, GLB-OMD's regret is not above OFUGLB's, although GLB-OMD is faster, {OURS}",
+        f"On Covertype, GLB-OMD has more regret than OFUGLB (then this difference is negative), {OURS}",
         AFTER + _more("OFUGLB")[0],
         "reported",
         notebook=COVERTYPE,
@@ -502,15 +503,15 @@ FINDINGS = (
         {"C12.S3": "fails", "C12.S5": "fails"},
     ),
     Finding(
-        "With logistic rewards, GLB-OMD has {C5.S3} times the regret of OFUGLB at norm 3 and {C5.S5} times at norm 5. This is a modest increase, as the paper reports, if modest means at most twice, which is our threshold. At norms 7 and 9 the test is inconclusive ({C5.S7} and {C5.S9} times). GLB-OMD takes {C8.S3} times (norm 3) and {C8.S5} times (norm 5) the run time of the faster of ECOLog and RS-GLinCB.",
+        "With logistic rewards, GLB-OMD has {C5.S3} times the regret of OFUGLB at norm 3 and {C5.S5} times at norm 5, after 3000 rounds. This is a modest increase, as the paper reports, if modest means at most twice, which is our threshold. At norms 7 and 9 the test is inconclusive ({C5.S7} and {C5.S9} times). GLB-OMD takes {C8.S3} times (norm 3) and {C8.S5} times (norm 5) the run time of the faster of ECOLog and RS-GLinCB.",
         {"C5": "holds", "C8": "holds", "C5.S7": "inconclusive", "C5.S9": "inconclusive"},
     ),
     Finding(
-        "How much faster GLB-OMD is than OFUGLB depends on the solver for OFUGLB. With Poisson rewards at norm 3 and SLSQP as its solver, OFUGLB takes {C11.slsqp} times the run time of GLB-OMD. With our solver, which proves that it selects the optimistic arm, OFUGLB takes {C11.certified} times the run time of GLB-OMD. The paper reports 1000 times.",
+        "How much faster GLB-OMD is than OFUGLB depends on the solver for OFUGLB. With Poisson rewards at norm 3 and SLSQP as its solver, OFUGLB takes {C11.slsqp} times the run time of GLB-OMD. With our solver, which proves that it selects the optimistic arm, OFUGLB takes {C11.certified} times the run time of GLB-OMD. The paper reports 1000 times in Section 5, and run times with a larger ratio in Appendix F.2 (erratum E32).",
         {"C11.slsqp": "fails", "C11.certified": "fails"},
     ),
     Finding(
-        "If the arms are new in every round, greedy play, which does not explore, has less regret than every method of the paper (Figures 1 and 2). With logistic rewards and arms that never change, greedy play has more regret than OFUGLB ([figure](#fixed-arms)), and GLB-OMD has {C5.fixed.S3} times (norm 3) and {C5.fixed.S5} times (norm 5) the regret of OFUGLB.",
+        "In the paper's environment with new arms in every round, greedy play, which does not explore, has less regret than every method of the paper (Figures 1 and 2). With logistic rewards and arms that never change, greedy play has more regret than OFUGLB, and at norm 3 less than GLB-OMD ([figure](#fixed-arms)). GLB-OMD has {C5.fixed.S3} times (norm 3) and {C5.fixed.S5} times (norm 5) the regret of OFUGLB.",
         {"C5.fixed.S3": "fails", "C5.fixed.S5": "fails"},
     ),
     Finding(

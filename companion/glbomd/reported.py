@@ -110,9 +110,9 @@ REPORTED = (
     ),
     Reported(
         "figure_2",
-        "Poisson, S = 3: run time of OFUGLB divided by GLB-OMD's (the paper does not state S)",
-        "1000",
-        "Section 5, Figure 2c",
+        "Poisson, S = 3: run time of OFUGLB divided by GLB-OMD's",
+        "1000 (S is not stated); more than 2783 by the run times of Appendix F.2",
+        "Section 5, Figure 2c; Appendix F.2",
         "{C11.slsqp} with a generic solver (SLSQP) for OFUGLB, {C11.certified} with our solver",
     ),
     Reported(
@@ -218,7 +218,7 @@ REPORTED = (
         "Covertype: kappa that the methods receive, at S = 6",
         "200",
         "Appendix F.3",
-        "the same; 200 does not follow from S = 6, see the errata",
+        "the same; with arms of norm at most 1, S = 6 gives 405 (erratum E30)",
     ),
     Reported(
         "figure_4",
@@ -279,7 +279,7 @@ REPORTED = (
     Reported(
         "",
         "logistic, S = 3: exponent of t by which the regret of GLB-OMD grows faster than sqrt(t) ln t, with new arms and with fixed arms",
-        "0 or less",
+        "no statement for a finite number of rounds",
         "Theorem 2",
         "{C25.fresh}, {C25.fixed}, with lambda = d, which the theorem does not cover",
     ),

@@ -26,7 +26,7 @@ def draw_figure_1(
         fig,
         trials=trials_of(traces[3]),
         numbers=numbers,
-        caption=f"Logistic bandits with 20 new arms per round in 5 dimensions. Cumulative regret against the round at S = 3 (a) and S = 5 (b), where S is the norm of theta*. Run time of {timed_size(timed)[1]} rounds of one trial on a log axis (c). {bars_note(timed, batch)} A star marks methods that use our certified solver. They process one trial at a time, so they have no diamond. {band_note(traces[3])} OFUGLB ends with the lowest regret of the paper's methods and GLB-OMD with the second lowest.",
+        caption=f"Logistic bandits with 20 new arms per round in 5 dimensions. Cumulative regret against the round at S = 3 (a) and S = 5 (b), where S is the norm of theta*. GLM-UCB, GLOC and RS-GLinCB receive kappa at the true theta*, which is unknown in practice. Run time of {timed_size(timed)[1]} rounds of one trial on a log axis (c), also at S = 7. {bars_note(timed, batch)} A star marks methods that use our certified solver. They process one trial at a time, so they have no diamond. {band_note(traces[3])} OFUGLB ends with the lowest regret of the paper's methods and GLB-OMD with the second lowest.",
         alt="Two panels of regret curves for seven methods and three reference rules, and a bar chart. GLB-OMD's curve is below the curves of all other methods except OFUGLB, whose curve starts above and ends below it. GLM-UCB has the highest curve of the methods, at S = 5 close to uniform play. Greedy play has the lowest curve. GLB-OMD and GLOC have the shortest bars, on a log axis.",
     )
 

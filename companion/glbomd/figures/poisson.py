@@ -21,7 +21,7 @@ def draw_figure_2(
         fig,
         trials=trials_of(traces[3]),
         numbers=numbers,
-        caption=f"Poisson bandits with 20 new arms per round in 5 dimensions. Cumulative regret against the round on a log axis at S = 3 (a) and S = 5 (b), where S is the norm of theta*. Run time of {timed_size(timed)[1]} rounds of one trial on a log axis (c). {bars_note(timed, batch)} A star marks the method that uses our certified solver. It processes one trial at a time, so it has no diamond. {band_note(traces[3])} OFUGLB's regret is about a tenth of GLB-OMD's, and greedy play has the lowest regret.",
+        caption=f"Poisson bandits with 20 new arms per round in 5 dimensions. Cumulative regret against the round on a log axis at S = 3 (a) and S = 5 (b), where S is the norm of theta*. GLM-UCB, GLOC and RS-GLinCB receive kappa at the true theta*, which is unknown in practice. Run time of {timed_size(timed)[1]} rounds of one trial on a log axis (c). {bars_note(timed, batch)} A star marks the method that uses our certified solver. It processes one trial at a time, so it has no diamond. {band_note(traces[3])} OFUGLB's regret is about a tenth of GLB-OMD's, and greedy play has the lowest regret.",
         alt="Two panels of regret curves on a log axis, and a bar chart. OFUGLB's regret is about a tenth of GLB-OMD's, and only greedy play has less. The curves of GLM-UCB and RS-GLinCB coincide with the line of the arm with the largest norm, and GLOC's curve is just below it. GLB-OMD and GLOC have the shortest bars, on a log axis.",
     )
 

@@ -189,7 +189,7 @@ def leading_order(t: np.ndarray) -> np.ndarray:
     return np.sqrt(t) * np.log1p(t)
 
 
-@statement("Theorem 2, order", f"{PAPER}, Theorem 2")
+@statement("Theorem 2, order", "ours, after Theorem 2: its leading term alone, with lambda = d")
 def regret_order(trace: Trace) -> Check:
     """Reg_t grows no faster than Theorem 2's leading order, sqrt(t) ln(1 + t), over the last 90 % of the rounds.
 
@@ -266,9 +266,9 @@ def surrogate_gradient(run: Replay) -> Tensor:
     return (link.mean(run.start_z) - run.reward + change) / link.dispersion
 
 
-@statement("Proposition 1", f"{PAPER}, Eqs. (3), (42a), (42b)")
+@statement("Proposition 1", f"{PAPER}, proof of Proposition 1, Eqs. (3), (42a), (42b)")
 def proposition_1(run: Replay) -> Check:
-    """The two-step update (42a), (42b) yields the constrained minimizer of (3), because it satisfies its optimality conditions.
+    """The two-step update (42a), (42b) yields the constrained minimizer of (3), because it satisfies its optimality conditions. (The proposition states the costs of this update, which are not checked.)
 
     theta_{t+1} is the minimizer of a strictly convex function over the ball. This holds if and only if it is in the ball
     and the gradient there is -nu theta_{t+1} with nu >= 0, where nu = 0 in the interior. Observed is the residual of these
@@ -328,7 +328,7 @@ def lemma_1(run: Replay, comparator: Tensor | None = None, seed: int = 0) -> Che
     )
 
 
-@statement("Lemma 4", f"{PAPER}, Lemma 4")
+@statement("Lemma 4", f"{PAPER}, Lemma 4, corrected (errata E4, E12)")
 def lemma_4(run: Replay, *, printed: bool = False) -> Check:
     """||theta_{t+1} - theta*||_{H_{t+1}}^2 <= 2 eta (L* - L+) + ||theta_1 - theta*||_{H_1}^2 + (2 eta R S C_mu / g) S_D2 - S_DH for any ridge.
 
@@ -446,7 +446,7 @@ def expectation(f: Callable[[Tensor], Tensor], mean: Tensor, deviation: Tensor) 
     return (LOG_WEIGHTS.exp() * f(z)).sum(-1)
 
 
-@statement("Lemma 8", f"{PAPER}, Lemma 8, (37)")
+@statement("Lemma 8", f"{PAPER}, Lemma 8, (37), corrected (erratum E8)")
 def lemma_8(link: Link, norm_bound: float, points: int = 61, *, printed: bool = False) -> Check:
     """int mu' >= mu'(z) / (1 + R D), z = z_1, z_2; mu'(z_1) / (2 + R D) <= int (1 - v) mu' <= e^{R^2 D^2} mu'(z_1); D = |z_1 - z_2|.
 

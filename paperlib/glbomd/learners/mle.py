@@ -5,8 +5,7 @@ The objective, over theta in R^d or in the ball ||theta||_2 <= S, is
     F(theta) = sum_i (w_i m(x_i^T theta) - y_i x_i^T theta) / g + lambda / 2 ||theta||^2,
 
 where w_i counts observations of the point x_i and y_i is the sum of their rewards.
-Departure: the ridge has a factor 1/2, as in every public implementation. Zhang, Xu, Zhao & Sugiyama (2025),
-Eq. (2), print none (erratum E22).
+Departure: the ridge has the usual factor 1/2. Zhang, Xu, Zhao & Sugiyama (2025), Eq. (2), print none (erratum E22).
 Shapes: R trials, n rounds, K arms, d dimensions.
 """
 
