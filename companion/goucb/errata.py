@@ -213,14 +213,14 @@ ERRATA = (
     Erratum(
         "E3",
         "Lemmas C.5 and C.6; use of Lemma B.3",
-        "det Sigma_{t-1} is used in place of det Sigma_t. The proof of C.5 has t terms, and at t = 1 the right side of the last step of C.6 is 0. Both lemmas are true, C.6 even with 1 in place of 2. Lemma B.3 is used at Sigma_{i+1} with the determinant of Sigma_i, ln(1 / delta_i^2) loses its factor 2, and a union over rounds is not needed",
+        "det Sigma_{t-1} is used in place of det Sigma_t. The proof of C.5 has t terms, and at t = 1 the right side of the last step but one of C.6 is 0. Both lemmas are true, C.6 even with 1 in place of 2. Lemma B.3 is used at Sigma_{i+1} with the determinant of Sigma_i, ln(1 / delta_i^2) loses its factor 2, and a union over rounds is not needed",
         "l_t is used in both lemmas, with S_t <= min{t, dw, l_t}, and Lemma B.3 holds for all rounds at once; the printed step is checked, too",
         e3,
     ),
     Erratum(
         "E4",
         "proof of Lemma 5.5",
-        "Lemma C.6 is used for sum u_t^2, although the norm of u_t does not yet contain g_t. The step needs x <= 2 ln(1 + x), which fails for x above 2.51. Therefore lambda >= C_g^2 / 2.51 is needed",
+        "Lemma C.6 is used for sum u_t^2, although the norm of u_t does not yet contain g_t. The step needs x <= 2 ln(1 + x), which fails for x above 2.51. It holds if lambda >= C_g^2 / 2.51, and the theorem's lambda = C_lambda sqrt(T) satisfies this for large T",
         "kappa_K = K / ln(1 + K) with K = C_g^2 / lambda replaces the factor 2; the printed step is checked, too",
         e4,
     ),
@@ -269,7 +269,7 @@ ERRATA = (
     Erratum(
         "E11",
         "proof of Lemma 5.3",
-        "(a + b + c)^2 <= 4 (a^2 + b^2 + c^2) is used, where 3 is enough; a norm is defined by an indefinite Hessian; smoothness is Assumption 3.2, not 3.3; the universal constant of the induction depends on the problem, and the proof does not check that it is at least the constant of the first step",
+        "(a + b + c)^2 <= 4 (a^2 + b^2 + c^2) is used, where 3 is enough; a norm is defined by an indefinite Hessian; smoothness is Assumption 3.2, not 3.3; the universal constant of the induction depends on the problem",
         "the factor is 3, and beta_T and lambda solve one fixed-point equation",
     ),
     Erratum(

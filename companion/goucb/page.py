@@ -5,9 +5,14 @@ from ..verdicts import Finding
 SAYS = """
 An expensive function is maximized in some tens of evaluations. It is assumed to belong to a parametric family, for example small
 neural networks. GO-UCB first evaluates uniform points and fits the weights (Phase I). Then it evaluates the best point under the most
-favorable weights in an ellipsoid around the fit (Phase II). If the function belongs to the family and the landscape of its risk satisfies
-a condition, the paper proves regret of order sqrt(T), independent of the dimension of the points. The experiments compare GO-UCB with
-GP-UCB, GP-EI, GP-PI and TuRBO.
+favorable weights in an ellipsoid around the current estimate (Phase II). If the function belongs to the family and the landscape of its
+risk satisfies a condition, the paper proves regret of order sqrt(T) up to logarithms. At a fixed number of weights the bound does not
+depend on the dimension of the points. The experiments compare GO-UCB with GP-UCB, GP-EI, GP-PI and TuRBO.
+
+Names on this page: "GO-UCB" has the settings of Appendix D.1 and starts its ascent at the best point observed so far; "practical" is our
+setting, with a fit and a search that work, and "Algorithm 1" the algorithm as printed with such a fit. kappa is the exploration parameter
+sqrt(beta / lambda). Baselines are "raw" (unscaled inputs), "scaled", or "modern" (BoTorch's current priors). References A and B are small
+problems of ours whose assumptions can be checked, and an exact oracle finds their global minimum.
 """
 
 LEARNERS = ("paperlib.goucb.learners.goucb.GOUCB",)  # the paper's algorithm
@@ -20,9 +25,11 @@ $$R_T = \sum_{t=1}^T \Big[\max_{x\in\mathcal X} f(x) - f(x_t)\Big].$$
 **Algorithm** (GO-UCB, Algorithm 1 of the paper). Here $f_x(w)$ is the family's value at $x$ as a function of its parameter, and $g_i = \nabla f_{x_i}(\hat w_i)$.
 
 1. Phase I: evaluate $n$ uniform points, and fit $\hat w_0$ to them by least squares (2).
-2. Phase II, in each round: update $\Sigma_t = \lambda I + \sum_{i<t} g_i g_i^\top$ (3).
+2. Phase II, in each round, where $i$ counts the evaluations of Phase II only: update $\Sigma_t = \lambda I + \sum_{i<t} g_i g_i^\top$ (3).
 3. Update the estimate $\hat w_t = \Sigma_t^{-1}\Big[\sum_{i<t} g_i\big(g_i^\top\hat w_i + y_i - f_{x_i}(\hat w_i)\big) + \lambda\hat w_0\Big]$ (5).
 4. Evaluate the best point under the most favorable parameter of the ellipsoid $\mathrm{Ball}_t = \lbrace w : \lVert w-\hat w_t\rVert_{\Sigma_t}^2 \le \beta_t\rbrace$ (6): $x_t = \arg\max_{x\in\mathcal X} \max_{w\in\mathrm{Ball}_t} f_x(w)$.
+
+**Guarantee.** Let $f$ belong to the family, and let its risk grow around $w_*$ as Assumption 3.3 requires. With $n = \sqrt T$ evaluations in Phase I, $\lambda = C_\lambda\sqrt T$ and the $\beta_t$ of Lemma 5.3, the regret of both phases is of order $d_w^2\sqrt T/\mu$ up to logarithms, for $T$ above a constant (Theorem 4.1). Here $d_w$ is the number of weights, which grows with the dimension of the points for the paper's network, and $\mu$ is the strong convexity of the risk at $w_*$. The paper notes that $\mu$ can be small in practice, which makes the bound large (Section 7).
 
 In the code: steps 2 and 3 are `update` and step 4 is `select` of [`GOUCB`](../../paperlib/goucb/learners/goucb.py#GOUCB); the paper's settings are [`literal`](../../paperlib/goucb/learners/presets.py#literal) and [`algorithm1`](../../paperlib/goucb/learners/presets.py#algorithm1).
 """

@@ -40,7 +40,7 @@ EXPECTED = [
     (numbers.e18, {"printed": 1.73841e6, "tight": 920830}, 3e-6),
     (numbers.e19, {"(42a)": 1 / 3, "printed": 2 / 7}, 1e-12),
     (numbers.e25, {"lambda": 0.5, "theory": 2.0, "lambda = 0.1": 0.4}, 1e-12),
-    (numbers.e30, {"quoted": 200.0, "kappa": 405.43, "reach of 200": 5.288}, 5e-5),
+    (numbers.e30, {"quoted": 200.0, "kappa": 405.43, "norm of the arms for 200": 0.88137}, 5e-5),
     (
         numbers.e31,
         {
@@ -64,7 +64,7 @@ def test_numbers(function, expected, tolerance):
 
 
 def test_all_are_listed():
-    assert len(numbers.ERRATA) == 31
+    assert len(numbers.ERRATA) == 32
 
 
 def test_regret_against_argmin_is_negative():
@@ -111,10 +111,10 @@ def test_reported_kappas_are_over_the_arms():
     assert found["Bernoulli, S=3, ball"] == pytest.approx(2 + 2 * math.cosh(3))
 
 
-def test_reward_bound_is_below_a_mean():
+def test_reward_bound_is_below_a_mean_in_some_rounds():
     found = numbers.e26()
-    assert found["S=3"] < 100 < found["S=5"]
-    assert round(found["S=3"]) == 19 and round(found["S=5"]) == 135
+    assert round(found["S=3, largest"]) == 19 and round(found["S=5, largest"]) == 135
+    assert found["S=3, rounds above 100"] == 0 < found["S=5, rounds above 100"] < 100
 
 
 def test_ridge_of_the_figures_misses_the_condition():

@@ -250,7 +250,7 @@ def self_concordance(risk: Risk, c: float) -> Check:
 
 @frozen_dataclass
 class Landscape:
-    """A one-dimensional risk that satisfies Assumption 3.3 and is far from convex. The paper's Figure 1 sketches one without a formula.
+    """A one-dimensional risk that satisfies the growth condition of Assumption 3.3 and is far from convex. The paper's Figure 1 sketches one without a formula.
 
     The formula is our addition: W = [0, 1], w* = 1/2, v = w - w*,
     L(w) = 2^{(2 - gamma) / 2} (mu / 2) v^2 (1 + (v / r_0)^2)^{-(2 - gamma) / 2} (1 + A (1 - cos omega v)), r_0 = (tau / mu)^{1 / (2 - gamma)}.
