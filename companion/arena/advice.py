@@ -47,7 +47,7 @@ _PROJECTION_FREE = ("PF", "FKM", "static baseline", "D-LS")
 
 EVIDENCE = {
     "linear.OFUL": Row(
-        {"arena.N8": "holds", "arena.N9": "fails", "arena.N7": "holds", "arena.N12": "holds"}
+        {"arena.N8": "holds", "arena.N9": "fails", "arena.N7": "holds", "arena.N12": "inconclusive"}
     ),
     "glbomd.GLBOMD": Row(
         {"arena.N1": "holds", "arena.N2": "fails", "arena.N13": "holds"},
@@ -74,13 +74,13 @@ EVIDENCE = {
         (("no features", "tuned", ("Beta Thompson", "UCB1", "MABWiser LinTS")),),
     ),
     "bkb.ExactGPUCB": Row(
-        {"arena.N11": "holds"},
+        {"arena.N11": "inconclusive"},
         (
             ("abalone", "theory", ("GP-UCB", "OFUL")),
             ("smooth, 1-d", "tuned", ("GP-UCB", "BKB", "UCB1")),
         ),
     ),
-    "bkb.BKB": Row({"arena.N5.1d": "holds", "arena.N5.2d": "inconclusive"}),
+    "bkb.BKB": Row({"arena.N5.1d": "inconclusive", "arena.N5.2d": "inconclusive"}),
     "goucb.TuRBO": Row(
         {"arena.N22": "holds"},
         tuple(
