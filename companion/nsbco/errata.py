@@ -253,7 +253,7 @@ ERRATA = (
         "E1",
         "Lemma 3.1, N_0",
         "with the printed N_0 = ceil(c_0^-2) + 1, queries can leave X: delta_0 = N_0^{-1/4} must be at most c_0, which holds only for c_0 above 0.76",
-        "N_0 = ceil((h / c_0)^4). Then sqrt(N_0) is about c_0^-2, and the factor c_0^-1 of kappa_0 becomes about c_0^-2, too",
+        "N_0 = ceil((h / c_0)^4). In the paper's units (h = 1) sqrt(N_0) is then about c_0^-2, and the factor c_0^-1 of kappa_0 becomes about c_0^-2, too",
         e1,
     ),
     Erratum(
@@ -315,7 +315,7 @@ ERRATA = (
     Erratum(
         "E10",
         "Lemma 2.2 and Theorem 3.4",
-        "the power lambda^{2/3} is wrong: Wei & Luo's bound for lambda Delta has (lambda V)^{1/3}",
+        "the power lambda^{2/3} is loose for lambda >= 1, which Theorem 3.4 has, and wrong for lambda < 1: Wei & Luo's bound for lambda Delta has (lambda V)^{1/3}",
         "lambda^{1/3}, which changes the order d^2 to d^{3/2}",
         e10,
     ),
@@ -336,7 +336,7 @@ ERRATA = (
     Erratum(
         "E13",
         "Lemma 4.1",
-        "(27) lacks the factor t. The printed rho(t) contains sqrt(ln(2 T) / T), which does not depend on t; the proof, (33), has the summation index tau. The bonus in r-bar is sqrt(ln(2 T) / t), therefore property 2 is violated for small t. Lemma 2.2 needs t rho(t) = c_1 sqrt(t) + c_2, which the printed rho does not satisfy. The average over tau of 2 rt + 3 e is replaced by a single term. Therefore property 2 is violated even with t for T if a policy suffers its regret late",
+        "(27) lacks the factor t. The printed rho(t) contains sqrt(ln(2 T) / T), which does not depend on t; the proof, (33), has the summation index tau. The bonus in r-bar is sqrt(ln(2 T) / t), therefore property 2 can be violated for t below about 4 T / 9: from the first rounds on if rt is near 0, and in later rounds for EXP3-IX. Lemma 2.2 needs t rho(t) = c_1 sqrt(t) + c_2, which the printed rho does not satisfy. The average over tau of 2 rt + 3 e is replaced by a single term. Therefore property 2 is violated even with t for T if a policy suffers its regret late",
         "rho(t) = rt(t) + e(t) + (1 / t) sum [rt(tau) + 2 e(tau)], e(t) = 2 sqrt(ln(2 T) / t). The printed rho is tested, too",
         e13,
     ),
@@ -364,7 +364,7 @@ ERRATA = (
     Erratum(
         "E17",
         "Assumption 2",
-        "a single L bounds both gradients and Hessians, therefore gamma depends on the units. For example, for a parabola with Hessian -I, gamma is one over the largest distance to the maximizer",
+        "a single L bounds both gradients and Hessians, therefore gamma depends on the units. For example, for a parabola with Hessian -I, gamma is one over the largest distance to the maximizer if this distance is at least 1",
         "as printed in the algorithm. The numeric bound has separate constants (slope, curvature)",
         e17,
     ),
@@ -388,5 +388,11 @@ ERRATA = (
         "the sum over epochs starts at s = 1, but batches are numbered from s = 0, as in the following lines. Therefore the rounds of the first batch are omitted",
         "the sum starts at s = 0",
         e20,
+    ),
+    Erratum(
+        "E21",
+        "Section 1 against Section 4",
+        "Section 1 states that no existing algorithm for bandit convex optimization explicitly satisfies the conditions of Lemma 4.1. Section 4 states that the lemma applies immediately to the ellipsoidal methods of Bubeck et al. (2021), and directly to EXP4",
+        "no check, because the package has neither method. The lemma needs an anytime bound that holds with probability 1 - O(T^-2)",
     ),
 )

@@ -95,7 +95,7 @@ REPORTED = (
         "exponent of the dimension d in MASTER's regret, if functions change",
         "2",
         "Theorem 3.4",
-        "{C10}, for d = 1 to 8; we prove 3/2, see the errata",
+        "{C10}, for d = 1 to 8; 3/2 follows from Wei & Luo's theorem (erratum E10)",
     ),
     Reported(
         "bonus",

@@ -107,7 +107,7 @@ def draw_stationary(
         fig,
         trials={"a": len(alone.trials), "units": few, "b": few, "c": SHOWN_PATHS},
         numbers=numbers,
-        caption=f"Stationary functions (V_T = 0, no changes). (a) Mean regret against rounds; the thin black lines use the paper's units, h = 1 and N_0 = 16, with the noise given in the legend, {few} trials. {band_note(runs)} (b) Regret of Algorithm 2 against the value of L that it is given; the true L is 2 (vertical line), and the functions are the same for all values. Whiskers: 95 % t-intervals over {few} trials. (c) Square root of t times the difference between the best value and the mean reward, for twenty trials of Algorithm 2. The optimistic estimate r-bar is the mean reward plus b_0 / sqrt(t); it is at least the best value while a path stays below b_0.",
+        caption=f"Stationary functions (V_T = 0, no changes). (a) Mean regret against rounds; the thin black lines use the paper's units, h = 1 and N_0 = 16, with the noise given in the legend, {few} trials. {band_note(runs)} (b) Regret of Algorithm 2 against the value of L that it is given; the other figures use L = 2 (vertical line), the least valid L is 1.5, and the functions are the same for all values. Whiskers: 95 % t-intervals over {few} trials. (c) Square root of t times the difference between the best value and the mean reward, for twenty trials of Algorithm 2. The optimistic estimate r-bar is the mean reward plus b_0 / sqrt(t); it is at least the best value while a path stays below b_0.",
         alt=f"Three line plots. On log axes, the regret of Algorithm 2, Kiefer-Wolfowitz and EGS grows about as the square root of the rounds, far below the straight line of the static baseline. The regret against L is lowest at L = {min(mean, key=mean.get):g} and highest at L = {max(mean, key=mean.get):g}. Of twenty noisy paths {int((alone['worst'][:SHOWN_PATHS, -1] <= 2).sum())} stay below 2.",
     )
 
@@ -218,8 +218,8 @@ def draw_limits(stuck: Mapping[str, Trace], ratios: Ratios) -> Drawing:
         fig,
         trials=few,
         numbers=numbers,
-        caption=f"(a) Mean regret against rounds with five segments, four changes, V_T = 4, T = 2^{k}. {band_note(stuck)} (b) Ratio of regret to the regret of the static baseline (dotted) against the horizon, on stationary functions (V_T = 0), {few} trials, 95 % bootstrap. Black: Algorithm 2 with the true bounds. The other two curves: Algorithm 2 with L = ln T and sigma = c_0 = 1 / ln T as in Remark 3.2, once with the printed N_0 and c_0 increased to the N_0^(-1/4) that its first queries require, and once with the corrected N_0, which keeps queries in any such set.",
-        alt=f"Two line plots. Left: the regret of Kiefer-Wolfowitz grows to {end('KW')}, with oracle restarts to {end('KW, oracle')}. Right: with the remark's constants and the corrected N_0, the ratio to the static baseline is between {format_number(min(corrected))} and {format_number(max(corrected))}; with the printed N_0 it is at most {format_number(max(measured('N_0 as printed')))}; with the true bounds it is at most {format_number(max(measured('Algorithm 2')))}.",
+        caption=f"(a) Mean regret against rounds with five segments, four changes, V_T = 4, T = 2^{k}. {band_note(stuck)} (b) Ratio of regret to the regret of the static baseline (dotted) against the horizon, on stationary functions (V_T = 0), {few} trials, 95 % bootstrap. Black: Algorithm 2 with valid bounds. The other two curves: Algorithm 2 with L = ln T and sigma = c_0 = 1 / ln T as in Remark 3.2, once with the printed N_0 and c_0 increased to the N_0^(-1/4) that its first queries require, and once with the corrected N_0, which keeps queries in any such set.",
+        alt=f"Two line plots. Left: the regret of Kiefer-Wolfowitz grows to {end('KW')}, with oracle restarts to {end('KW, oracle')}. Right: with the remark's constants and the corrected N_0, the ratio to the static baseline is between {format_number(min(corrected))} and {format_number(max(corrected))}; with the printed N_0 it is at most {format_number(max(measured('N_0 as printed')))}; with valid bounds it is at most {format_number(max(measured('Algorithm 2')))}.",
     )
 
 
@@ -589,7 +589,7 @@ def draw_constants(found: AsPrinted, trials: int) -> Drawing:
         numbers=numbers
         | {"statistics, share of threshold": found.reached, "equal to no tests": found.equal},
         checks=[found.silent],
-        caption=f"The constants of Lemma 3.1 in the paper's units (L = 2, sigma = 1, unit ball, c_0 = 1/2). (a) kappa_0 against the horizon for four dimensions, and its five terms for d = 2. (b) Thresholds of the tests at the longest window and block against the horizon, d = 2; no mean of rewards can exceed the dotted line. (c) The first horizon at which Test 1 can trigger (Test 2 as printed: from T = {second:.2e} on), for a change of size 2, the largest possible, and of size 1/2. Rows: as printed; with our corrected constant; with a tight b_0 and the multiples 9 and 6 (log2 T + 1) of Wei & Luo; with the calibrated A_1 = 1 of our other figures.",
+        caption=f"The constants of Lemma 3.1 in the paper's units (L = 2, sigma = 1, unit ball, c_0 = 1/2). (a) kappa_0 against the horizon for four dimensions, and its five terms for d = 2. (b) Thresholds of the tests at the longest window and block against the horizon, d = 2; no difference between a mean of rewards and an optimistic estimate can exceed the dotted line (for Test 2 with the estimate clipped at 1). (c) The first horizon at which Test 1 can trigger (Test 2 as printed: from T = {second:.2e} on), for a change of size 2, the largest possible, and of size 1/2. Rows: as printed; with our corrected constant; with a tight b_0 and the multiples 9 and 6 (log2 T + 1) of Algorithm 1; with the calibrated A_1 = 1 of our other figures.",
         alt=f"Two line plots on log axes and one dot plot. For d = 2 the printed constant grows from {kappa[0]:.0e} to {kappa[-1]:.0e}; the terms for distance and drift are nearly all of it. Test 1's printed threshold falls below 2 at T = {first['printed']:.1e}, Test 2's at {second:.1e}, the corrected one of Test 1 at {first['corrected']:.1e}, one with a tight bonus of 2 at {first['tight, b_0 = 2']:.1e}. The calibrated one is below 2 from the first rounds on.",
     )
 
@@ -631,7 +631,7 @@ def _thresholds_panel(ax: Axes) -> dict[str, dict]:
         "Test 1, printed": (test_1["printed"], "vermilion", "-"),
         "Test 2, printed": (test_2, "vermilion", "--"),
         "Test 1, corrected": (test_1["corrected"], "orange", "-"),
-        "Test 1, $b_0 = 2$, W & L": (test_1["tight, b_0 = 2"], "blue", "-"),
+        "Test 1, $b_0 = 2$": (test_1["tight, b_0 = 2"], "blue", "-"),
         "Test 1, $A_1 = 1$": (test_1["practical, A_1 = 1"], "green", "-"),
     }
     numbers = {name: [of(T) for T in far] for name, (of, _, _) in lines.items()}

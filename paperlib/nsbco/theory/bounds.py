@@ -116,7 +116,7 @@ def no_false_alarm(restarts: Any) -> Check:
 def exponent(
     regret: Any, sizes: Sequence[float], power: float, logs: float = 0.0, most: float = math.inf
 ) -> Check:
-    """E R grows at most as T^{2/3}, V^{1/3} and d^{3/2}: the 98 % interval of the log-log slope of the mean, by bootstrap over trials.
+    """E R grows at most as T^{2/3}, V^{1/3} and d^{3/2} (the record checks d only; for T and V see C1a and C1b): the 98 % interval of the log-log slope of the mean, by bootstrap over trials.
 
     The paper omits powers of logarithms without naming them. Therefore the bound is the slope of sizes^power ln(sizes)^logs at the
     same sizes. In T, the check flags a learner that never adapts.
@@ -159,7 +159,7 @@ def theorem_3_4(
     budget: float,
     weak: Weak | Callable[[float], Weak],
 ) -> Check:
-    """E R_T <= C_1 V^{1/3} T^{2/3} + C_2 sqrt(T), with C_1 and C_2 of Lemma 2.2; with the printed constants vacuous before T = 1.4e51, or 2e36 with lambda^{1/3} (E10).
+    """E R_T <= C_1 V^{1/3} T^{2/3} + C_2 sqrt(T), with C_1 and C_2 of Lemma 2.2; with the printed constants vacuous before T = 1.4e51, or 2e36 with lambda^{1/3} (E10; d = 2, V = 1). A check with calibrated constants is not the theorem.
 
     With calibrated constants the bound is non-vacuous, but it is not a theorem. It then flags learners that stop adapting.
 
