@@ -215,7 +215,7 @@ def e15() -> dict[str, float]:
     return {
         "norm": 1 / (1 + ridge),
         "identity": 1 - ridge / (1 + ridge),
-        "printed": 1 - ridge / (1 / ridge + ridge),
+        "printed": 1 - ridge / (1 / ridge + 1),
     }
 
 
@@ -268,14 +268,14 @@ ERRATA = (
     ),
     Erratum(
         "E3",
-        "Algorithm 1",
+        "algorithm of Figure 1",
         "the inclusion probability may exceed 1; a footnote dismisses this case",
         "the probability is clipped at 1; a clipped term has no variance, so that the proof remains valid",
         e3,
     ),
     Erratum(
         "E4",
-        "Algorithm 1 and its text",
+        "algorithm of Figure 1 and its text",
         "q is written for q-bar, the index of a pull is confused with the index of the round, and the new reward is never observed",
         "the steps are as in the docstring of BKB",
     ),
@@ -303,7 +303,7 @@ ERRATA = (
     Erratum(
         "E8",
         "Proposition C.4",
-        "the last step, the bound exp(-2 d), is false",
+        "the first inequality is false, and so is the bound exp(-2 d) that follows from it",
         "the bound is exp(-(3 ln 3 - 2) d); the conclusion remains true, because d is large",
         e8,
     ),
@@ -371,7 +371,7 @@ ERRATA = (
     Erratum(
         "E18",
         "Section 4",
-        "the paper states that eps = 1/2 costs a factor of 12, which leaves out 6 ln(4 T / delta); it states that the bound is only 3 ln T times larger, which leaves out (2 alpha)^{3/2}",
+        "the paper states that eps = 1/2 costs a factor of 12 in each round. This leaves out 6 ln(4 T / delta), and that the cost is quadratic in the size of the dictionary; it states that the bound is only 3 ln T times larger, which leaves out (2 alpha)^{3/2}",
         "we list these factors as printed numbers and use none of them",
         e18,
     ),
@@ -390,7 +390,7 @@ ERRATA = (
     ),
     Erratum(
         "E21",
-        "Sections 1 and 3",
+        "Sections 1 and 2",
         "the paper states that GP-UCB needs A t^2 per round; this is true of a fit from scratch, but rank-one updates need only A t",
         "we measure the run time of both",
         e21,
@@ -398,7 +398,7 @@ ERRATA = (
     Erratum(
         "E22",
         "Section 2",
-        "the expected loss of a recommended arm is bounded by R_T / T; it is equal to R_T / T, and for an arm with a random index",
+        "the loss of the recommended arm, which is drawn from the pulled arms, lacks the bar of this arm. The inequality with R_T / T is an equality",
         "we only note this",
     ),
     Erratum(

@@ -6,8 +6,9 @@ SAYS = """
 GP-UCB selects the next of A arms by an upper confidence bound from the posterior of a Gaussian process. The exact update becomes
 more expensive in every round. BKB approximates the posterior with a dictionary, which is a subset of the pulled arms. It
 resamples the dictionary in every round, with probabilities proportional to the posterior variance and capped at 1. A round takes time
-proportional to A times the square of the dictionary's size, and this size follows the effective dimension. The approximate
-variance stays within a constant factor of the exact variance. Therefore BKB's regret bound is the bound of GP-UCB up to constants
+proportional to A times the square of the dictionary's size, and this size follows the effective dimension. If the dictionary is
+sampled often enough (qbar in the hundreds), the approximate variance stays within a constant factor of the exact variance with high
+probability. Therefore BKB's regret bound is the bound of GP-UCB up to constants
 and logarithms. Earlier approximations can underestimate the variance far from the data (variance starvation).
 """
 
@@ -18,12 +19,14 @@ ALGORITHM = r"""
 
 $$R_T = \sum_{t=1}^T \Big[\max_{x} f(x) - f(x_t)\Big].$$
 
-**Algorithm** (BKB, Figure 1 of the paper). The dictionary $S_t$ is a subset of the pulls so far. In each round:
+**Algorithm** (BKB, Figure 1 of the paper). The dictionary $S_t$ is a subset of the pulls so far. The first arm is drawn at random and is the first dictionary. The ridge $\lambda$ is $\xi^2$ in the paper; $\varepsilon\in(0,1)$ is the accuracy, $\delta$ the failure probability, and $\bar q$ the oversampling. In each round:
 
 1. Represent every arm by its coordinates in the span of the dictionary: $z_t(x) = (K_{S_t}^{1/2})^+ k_{S_t}(x)$ (Section 3.1).
 2. Compute the posterior in these coordinates, with one row $z_t(x_s)^\top$ of $Z_t$ per pull and $V_t = Z_t^\top Z_t + \lambda I$: the mean $\tilde\mu_t(x) = z_t(x)^\top V_t^{-1} Z_t^\top y_t$ and the variance $\tilde\sigma_t^2(x) = \frac1\lambda\big(k(x, x) - z_t(x)^\top Z_t^\top Z_t V_t^{-1} z_t(x)\big)$.
 3. Pull the arm with the largest upper confidence bound: $x_{t+1} = \arg\max_x \tilde\mu_t(x) + \tilde\beta_t \tilde\sigma_t(x)$ (4). The radius of Theorem 4.1 is $\tilde\beta_t = 2\xi\sqrt{\alpha\ln(\kappa^2 t)\sum_{s\le t}\tilde\sigma_t^2(x_s) + \ln(1/\delta)} + \big(1 + \tfrac{1}{\sqrt{1-\varepsilon}}\big)\sqrt\lambda F$ with $\alpha = \frac{1+\varepsilon}{1-\varepsilon}$ and $\kappa^2 = \max_x k(x, x)$.
 4. Sample the dictionary again from all pulls, the new one included: keep each pull $x_i$ with probability $\min(1, \bar q \tilde\sigma_t^2(x_i))$, where $\tilde\sigma_t^2$ is the variance that chose the last arm.
+
+**Guarantee.** With $\bar q \ge 6\alpha\ln(4T/\delta)/\varepsilon^2$, all variances are within the factor $\alpha$ of the exact ones, and the dictionary has at most of the order of $\bar q\,d_\mathrm{eff}$ points, with high probability (Theorem 3.1). Here $d_\mathrm{eff}$ is the effective dimension, the sum of the posterior variances at the pulled points. Then the regret is of order $\sqrt T\big(\xi D + \sqrt{\lambda F^2 D} + \xi\ln\frac1\delta\big)$ with $D = d_\mathrm{eff}\ln(\kappa^2T)$ (Theorem 4.1). Our runs have smaller $\bar q$ than the condition requires, unless stated otherwise.
 
 In the code: steps 1 and 2 are [`fit_sketch`](../../paperlib/bkb/learners/posterior.py#fit_sketch), step 3 is `select` of [`KernelUCB`](../../paperlib/bkb/learners/ucb.py#KernelUCB) with the radius of [`Confidence`](../../paperlib/bkb/model/confidence.py#Confidence), step 4 is `update` of [`BKB`](../../paperlib/bkb/learners/bkb.py#BKB). The default radius of the library, `rule="practical"`, is smaller in our runs than the radius of Theorem 4.1, which is `rule="paper"`.
 """

@@ -60,7 +60,7 @@ CHOICES = [
     (
         "the same, a few hundred rounds",
         ["ExactGPUCB"],
-        "exact, and cheaper than sketching as long as there are few rounds",
+        "exact, and cheaper than sketching while the dictionary would hold most of the pulled arms",
     ),
     ("the same, with the paper's algorithm", ["BKB"], "samples a new dictionary in every round"),
     (

@@ -749,14 +749,14 @@ def test_every_statement_is_registered():
     ]
     expected += [f"Theorem 3.1, {x}" for x in ("accuracy", "size", "tight size", "expected size")]
     expected += [
-        "Algorithm 1, choice",
-        "Algorithm 1, dictionary",
+        "Figure 1, choice",
+        "Figure 1, dictionary",
         "Theorem 4.1, radius",
         "Theorem D.1",
         "Theorem 4.1",
         "Theorem 4.1, corrected",
         "Theorem 4.1, certificate",
-        "Corollary 4.2",
+        "Lemma C.1, variance",
         "Lemma C.1",
         "Appendix D.1, determinant",
         "Appendix D.2, sum of variances",

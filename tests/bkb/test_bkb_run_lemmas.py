@@ -146,12 +146,12 @@ SEEN_BY = {
     "mean shrunk": {"posterior"},
     "mean's sign": {"posterior"},
     "radius too large": {"Theorem 4.1, radius"},
-    "radius too small": {"Theorem 4.1, radius", "Algorithm 1, choice"},
+    "radius too small": {"Theorem 4.1, radius", "Figure 1, choice"},
     "posterior one round early": {"posterior"},
     "radius one round early": {"Theorem 4.1, radius"},
     "sum of the variances after": {"Theorem 4.1, radius"},
-    "sign of the optimism": {"Algorithm 1, choice"},
-    "another radius than it reports": {"Algorithm 1, choice"},
+    "sign of the optimism": {"Figure 1, choice"},
+    "another radius than it reports": {"Figure 1, choice"},
 }
 
 
@@ -212,11 +212,11 @@ def test_wrong_probabilities_of_inclusion_are_flagged(name):
     kind = dataclass(frozen=True)(
         type(fault.__name__, (fault,), {"__annotations__": dict.fromkeys(fields, float), **fields})
     )
-    assert flagged(made(kind)) == {"Algorithm 1, dictionary"}
+    assert flagged(made(kind)) == {"Figure 1, dictionary"}
 
 
 def test_sampling_per_arm_gives_another_dictionary():
-    assert flagged(made(BKB, merge="arms")) == {"Algorithm 1, dictionary"}
+    assert flagged(made(BKB, merge="arms")) == {"Figure 1, dictionary"}
 
 
 def test_a_wrong_rule_is_flagged():

@@ -163,7 +163,7 @@ def check_dictionaries(shots: Sequence[Snapshot]) -> list[Check]:
 
 
 def check_sampling(shots: Sequence[Snapshot], confidence: Confidence) -> Check:
-    """Return the check of Proposition C.3 on the dictionaries of the last round, one per trial."""
+    """Return the check of accuracy, Appendix C.3, on the dictionaries of the last round, one per trial."""
     accuracies = np.array([[shot.accuracy] for shot in shots])
     return sketch_lemmas.proposition_c3(accuracies, confidence.eps, confidence.delta)
 

@@ -50,7 +50,7 @@ def draw_linear_regret(runs: Runs) -> Drawing:
         fig,
         trials=len(runs["flat", 1.0]["BKB"].trials),
         numbers=numbers,
-        caption=f"Linear bandits with 200 arms in 30 dimensions and three spectra: mean cumulative regret on a log axis. Upper row: confidence radius times 0.2; lower row: the radius of the theory. BKB has the linear kernel and qbar = 5; where its line covers OFUL's, the two pull the same arms. SOFUL with 6 rows has far more regret than OFUL in all panels. {band_note(runs['flat', 1.0])}",
+        caption=f"Linear bandits with 200 arms in 30 dimensions and three spectra: mean cumulative regret on a log axis. Upper row: confidence radius times 0.2; lower row: OFUL's radius of the theory, which BKB and CBRAP share, and SOFUL's own. BKB has the linear kernel and qbar = 5; with the spectra poly and flat, BKB and OFUL pull the same arms. SOFUL with 6 rows has far more regret than OFUL in all panels. {band_note(runs['flat', 1.0])}",
         alt="Six panels of regret curves on log axes. BKB's curves coincide with OFUL's or are close to them. SOFUL's curves with 6 rows rise far above OFUL's in all panels. CBRAP's curve with 6 dimensions is far above OFUL's in the upper right panel.",
     )
 

@@ -147,7 +147,7 @@ def draw_warm_start(
         fig,
         trials=len(later["GP-UCB"].trials),
         numbers=numbers,
-        caption=f"Regret after {warm_rounds} rounds of uniform play on the left half of the arms, with the confidence radius times 0.2. (a): mean cumulative regret. (b): final regret of each trial; filled dots are stuck trials, whose regret in the last {LATE} rounds is more than ten times the mean of exact GP-UCB. The subset of regressors and few Fourier features get stuck in some trials, and BKB in none. {band_note(later)}",
+        caption=f"Regret after {warm_rounds} rounds of uniform play on the left half of the arms, with the confidence radius times 0.2. (a): mean cumulative regret. (b): final regret of each trial; filled dots are stuck trials, whose regret in the last {LATE} rounds is more than ten times the mean of exact GP-UCB. The subset of regressors and all numbers of Fourier features get stuck in some trials, the more the fewer features, and BKB in none. {band_note(later)}",
         alt="(a): the curves of exact GP-UCB and BKB coincide and are almost flat. The curves of the subset of regressors and of few Fourier features rise in straight lines with wide bands. (b): the dots of exact GP-UCB and BKB are close together and all hollow. The subset of regressors and few features have hollow dots at the same place and filled dots far to the right.",
     )
 

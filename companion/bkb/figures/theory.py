@@ -251,7 +251,7 @@ def draw_bounds(
         fig,
         trials=trials,
         numbers=numbers,
-        caption=f"Theorem 4.1 compared with runs on the reference problem, on log axes. Mean regret of BKB with qbar = {qbar:g} over {trials} trials up to {trace.rounds[-1]} rounds, the certificate of the same runs, and the formulas of the theorem beyond. Each panel uses the largest radius of its own rule. The printed bound is shown only for reference: it does not apply with kappa^2 / lambda = 100 (E11). A bound is informative where it is below the largest possible regret. The certificate becomes informative first.",
+        caption=f"Theorem 4.1 compared with runs on the reference problem, on log axes. Mean regret of BKB with qbar = {qbar:g} over {trials} trials up to {trace.rounds[-1]} rounds, the certificate of the same runs, and the formulas of the theorem beyond. Each panel uses the largest radius of its own rule. The printed bound is shown only for reference: its proof does not cover kappa^2 / lambda = 100, and we do not judge it above 1 (E11). A bound is informative where it is below the largest possible regret. The certificate becomes informative first.",
         alt="Two panels on log axes. The measured regret is the lowest line and bends away from the dotted line of the largest possible regret. The certificate starts above the dotted line and ends below it, and is always above the regret. The formulas of Theorem 4.1 are above the dotted line over the measured range and cross it further right; the corrected formula of the left panel crosses it last, beyond a million rounds. The squares of the run itself are below the corrected formula.",
     )
 

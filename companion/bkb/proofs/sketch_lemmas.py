@@ -259,7 +259,7 @@ def lemma_c1(shot: Snapshot) -> Check:
     )
 
 
-@statement("Corollary 4.2", f"{PAPER}, Corollary 4.2")
+@statement("Lemma C.1, variance", f"{PAPER}, Lemma C.1, without the minimum (E5)")
 def corollary_4_2(shot: Snapshot) -> Check:
     """s2 / a <= s2~ <= a s2 for every arm, with a = (1 + e) / (1 - e) and e the accuracy."""
     # Arms with k(x, x) = 0 have the variance 0 in both posteriors, and therefore no ratio.
@@ -289,7 +289,7 @@ def proposition_d3(shot: Snapshot) -> Check:
     )
 
 
-@statement("Proposition C.3", f"{PAPER}, Proposition C.3, with the constants of its proof")
+@statement("Appendix C.3, accuracy", f"{PAPER}, Appendix C.3, with the constants of its proof")
 def proposition_c3(accuracies, eps: float, delta: float) -> Check:
     """With probability 1 - delta: the dictionary is eps-accurate for all t, e <= eps.
 

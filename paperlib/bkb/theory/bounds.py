@@ -66,7 +66,7 @@ def assumption_kernel(kernel: Kernel, arms: Tensor, kappa2: float) -> Check:
     return assumption_kernel.statement.check(formula, {"kappa2": kappa2}, observed, bound)
 
 
-@statement("Section 2, norm", f"{PAPER}, Section 2")
+@statement("Section 4, norm", f"{PAPER}, Section 4")
 def assumption_norm(
     kernel: Kernel, centers: Tensor, coefficients: Tensor, norm_bound: float
 ) -> Check:
@@ -294,7 +294,7 @@ def _regret(
 def theorem_4_1_printed(
     trace: Trace, effective: Tensor, confidence: Confidence, kappa2: float
 ) -> Check:
-    """With probability 1 - 2 delta: R_T <= 2 (2 alpha)^{3/2} sqrt(T) (xi D + sqrt(lambda F^2 D) + xi ln(1 / delta)), D = d_eff ln(kappa2 T).
+    """With probability 1 - 2 delta (the paper: 1 - delta, E12): R_T <= 2 (2 alpha)^{3/2} sqrt(T) (xi D + sqrt(lambda F^2 D) + xi ln(1 / delta)), D = d_eff ln(kappa2 T).
 
     Its proof bounds the wrong sum (E11), and the bound is false for small lambda. Therefore the check only reports the
     numbers, without a decision, if kappa2 / lambda > 1.
