@@ -19,7 +19,7 @@ ALGORITHM = r"""
 
 $$R_T = \sum_{t=1}^T \Big[\max_{x} f(x) - f(x_t)\Big].$$
 
-**Algorithm** (BKB, Figure 1 of the paper). The dictionary $S_t$ is a subset of the pulls so far. The first arm is drawn at random and is the first dictionary. The ridge $\lambda$ is $\xi^2$ in the paper; $\varepsilon\in(0,1)$ is the accuracy, $\delta$ the failure probability, and $\bar q$ the oversampling. In each round:
+**Algorithm** (BKB, Figure 1 of the paper). The dictionary $S_t$ is a subset of the pulls so far. The first arm is drawn at random and is the first dictionary. The ridge $\lambda$ is positive, $\xi^2$ in Section 2; $\varepsilon\in(0,1)$ is the accuracy, $\delta$ the failure probability, and $\bar q$ the oversampling. In each round:
 
 1. Represent every arm by its coordinates in the span of the dictionary: $z_t(x) = (K_{S_t}^{1/2})^+ k_{S_t}(x)$ (Section 3.1).
 2. Compute the posterior in these coordinates, with one row $z_t(x_s)^\top$ of $Z_t$ per pull and $V_t = Z_t^\top Z_t + \lambda I$: the mean $\tilde\mu_t(x) = z_t(x)^\top V_t^{-1} Z_t^\top y_t$ and the variance $\tilde\sigma_t^2(x) = \frac1\lambda\big(k(x, x) - z_t(x)^\top Z_t^\top Z_t V_t^{-1} z_t(x)\big)$.

@@ -232,7 +232,7 @@ CLAIMS = [
     _parts(
         "C6",
         "ours, after Section 1, on Cheung, Simchi-Levi & Zhu",
-        "Hedging over restart schedules (bandit over bandit, here around Algorithm 2, for which no bound is known) has more regret than MASTER, and up to T = 2^20 its regret still grows faster than T^(3/4), the order that the bound of Cheung et al. adds.",
+        "Hedging over restart schedules (bandit over bandit, here around Algorithm 2 and without a known bound) has more regret than MASTER, and up to T = 2^20 its regret still grows faster than T^(3/4), the order that the bound of Cheung et al. adds.",
         REGRET,
         "order",
         "slope",

@@ -31,7 +31,7 @@ The paper assumes that values and observations are in $[-1, 1]$, that gradients 
 4. Test 1 triggers if the mean reward of a finished window exceeds the smallest optimistic estimate of the block by $9\hat\rho(2^m)$. Test 2 triggers if the optimistic estimates of the block exceed the rewards on average by $3\hat\rho(t')$ after $t'$ rounds. Here $\hat\rho(t) = 6(\log_2 T + 1)\rho(t)$.
 5. If a test triggers, restart everything with a block of order 0 (Algorithm 1, line 9). Otherwise the next block is twice as long.
 
-**Our runs** have other constants, for which there is no theorem: $\delta_s = h\,n_s^{-1/4}$ with $h = 1/4$ and $N_0 = 1$ (in the paper $h = 1$ and $N_0 = \lceil c_0^{-2}\rceil + 1$), optimistic estimates clipped at 1, and calibrated thresholds.
+**Our runs** have other constants, which no theorem covers: $\delta_s = h\,n_s^{-1/4}$ with $h = 1/4$ and $N_0 = 1$ (in the paper $h = 1$ and $N_0 = \lceil c_0^{-2}\rceil + 1$), optimistic estimates clipped at 1, and calibrated thresholds.
 
 In the code: step 2 is [`GradientAscent`](../../paperlib/nsbco/learners/ascent.py#GradientAscent), and the rest is [`Multiscale`](../../paperlib/learners/multiscale.py#Multiscale), which has no tests by default. The function [`printed`](../../paperlib/nsbco/learners/presets.py#printed) gives it the paper's constants, and [`practical`](../../paperlib/nsbco/learners/presets.py#practical) our calibrated ones. MASTER is the name of the framework in Wei & Luo (2021).
 """
@@ -69,7 +69,7 @@ _GROWS = "Its regret grows as T to the power {C1a}; the theorem's order is T^(2/
 
 OUTCOME = (
     Finding(
-        "The paper's algorithm, here called MASTER, adapts to changes of an unknown amount with constants that we calibrated, for which there is no theorem: it detects {C12.found:%} of the changes before the next one (four changes in T = 2^20 rounds).",
+        "The paper's algorithm, here called MASTER, adapts to changes of an unknown amount with constants that we calibrated and that no theorem covers: it detects {C12.found:%} of the changes before the next one (four changes in T = 2^20 rounds).",
         {"C12.found": "holds"},
     ),
     (

@@ -267,8 +267,8 @@ ERRATA = (
     Erratum(
         "E5",
         "indices and notation",
-        "F_{t+1} has g_{t+1} instead of g_t, so that t = T would need g_{T+1}. The 1 in y = 2nx - 1 is the vector of ones. (3) has min instead of argmin, and K where line 9 of Algorithm 1 has (1 - alpha) K. Theorem 2 has = instead of <=, T instead of t, and beta instead of A + B. W_T is printed instead of W_{T+1}. The condition alpha < 1 can be relaxed to alpha <= 1. "
-        "The definition of strong convexity lacks f in two places. The regret has D instead of K, and a supremum over losses inside the expectation, whereas the proof needs losses that are fixed before the run.",
+        "F_{t+1} has g_{t+1} instead of g_t, so that t = T would need g_{T+1}. The 1 in y = 2nx - 1 is the vector of ones. (3) has min instead of argmin. Theorem 2 has = instead of <=, and T instead of t. W_T is printed instead of W_{T+1}. The condition alpha < 1 can be relaxed to alpha <= 1. "
+        "The definition of strong convexity lacks f in one place. The regret has D instead of K, and a supremum over losses inside the expectation, whereas the proof needs losses that are fixed before the run.",
         "The docstrings of the modules theory and bounds state the corrected forms.",
     ),
     Erratum(
@@ -294,7 +294,7 @@ ERRATA = (
     ),
     Erratum(
         "E9",
-        "experiments, the ball inside",
+        "Section 3, the ball inside",
         "The paper states that a set can be shrunk so that it contains a ball about the origin. However, the origin is a vertex of the polytope.",
         "The polytope is moved to its Chebyshev center and scaled.",
         e9,
@@ -323,14 +323,14 @@ ERRATA = (
     Erratum(
         "E13",
         "experiments, average loss",
-        "The paper averages f_t(x_t), whereas a bandit learner suffers f_t(y_t).",
+        "The paper averages f_t(x_t). In Algorithm 1 the played point is y_t; in Section 2 the action is called x_t, so this may be a clash of notation.",
         "Losses are those at the played points y_t.",
         e13,
     ),
     Erratum(
         "E14",
         "experiments, dates",
-        "The first day, 2013-02-18, is not a trading day.",
+        "The first of the two days that the paper names, 2013-02-18, is not a trading day.",
         "The data start on 2013-02-19.",
         e14,
     ),
@@ -340,5 +340,17 @@ ERRATA = (
         "The matrices have nuclear norms of about k p, whereas X is bounded by k. Therefore losses differ by a few percent over the whole set.",
         "We show the losses unchanged and, in addition, minus the loss at X = 0.",
         e15,
+    ),
+    Erratum(
+        "E16",
+        "Section 4, matrix completion",
+        "The closed form of the linear oracle uses the gradient of f_t, which a bandit learner does not observe. Line 9 of Algorithm 1 needs the gradient of F_t.",
+        "The oracle receives the gradient of F_t.",
+    ),
+    Erratum(
+        "E17",
+        "Appendix B, last epoch",
+        "The proof of Theorem 2 applies the bound of a full horizon to an epoch that may be unfinished, which the theorem's condition does not cover.",
+        "The check of Theorem 2 compares the regret after any round, also within an epoch, with the bound.",
     ),
 )

@@ -29,7 +29,7 @@ REPORTED = (
     Reported(
         "figure_1a",
         f"quadratic losses: growth factor of Unregularized's average loss over the last four doublings of the rounds ({CONSTANT})",
-        "1 (its summed loss is linear)",
+        "1 (its loss is linear; we read this as the summed loss)",
         "Section 4, Figure 1a",
         "{C1d}",
     ),
@@ -141,7 +141,7 @@ REPORTED = (
     Reported(
         "growth",
         "growth factor of PF's regret from dimension 1 to 5, T = 32768",
-        "5 at most (the bound is linear in n)",
+        "no statement (the upper bound is linear in n, a factor of 5)",
         "Theorem 1",
         "{growth:dimension/mean/3 ÷ dimension/mean/0}; the regret is affine in n, the largest residual is {C7.linear:%}",
     ),

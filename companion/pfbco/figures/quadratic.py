@@ -47,7 +47,7 @@ def draw_figure_1a(traces: Mapping[float, dict[str, Trace]]) -> Drawing:
         fig,
         trials=len(first["PF"].trials),
         numbers=numbers,
-        caption=f"Quadratic losses on random polytopes in 10 dimensions. Average loss of the points played so far against the number of rounds, at c = 0.1 (a) and c = 1 (b). Panel (c): average loss of the methods with exact projections, minus the loss of staying at the center, at c = 0.1. Dotted lines: the loss of staying at the center, and the least expected loss. The order of the curves is not due to learning: {caveat(first)} (c = 0.1). {band_note(first)}",
+        caption=f"Quadratic losses on random polytopes in 10 dimensions. Average loss of the points played so far against the number of rounds, at c = 0.1 (a) and c = 1 (b). Panel (c): average loss of the methods with exact projections, minus the loss of staying at the center, at c = 0.1. Dotted lines: the loss of staying at the center, and the least expected loss. At c = 0.1, PF does not learn: {caveat(first)} (c = 0.1). {band_note(first)}",
         alt="Three line plots of average loss against rounds on a log axis. In the first two, PF rises for some tens of rounds and then falls, and the dashed curve of its control with sign-flipped feedback coincides with it. FKM stays flat on the line of the center and ends below PF, its control, the unregularized variant and StochOCG. The unregularized variant rises far above the others. StochOCG has a high peak and falls towards PF. In the third panel, whose vertical axis is strongly enlarged, FKM, its own control and the exact leader stay within a few hundredths of the center. FKM with the constants of 2005 has a higher loss at first and then falls to the level of the center.",
     )
 
