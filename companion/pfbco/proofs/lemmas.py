@@ -50,7 +50,7 @@ def smoothed_quadratic(square, delta: float, dim: int):
     return 0.5 * square + 0.5 * delta**2 * dim / (dim + 2)
 
 
-@statement("Smoothing", f"{PROOF}, sharpened")
+@statement("Smoothing", f"{PAPER}, Lemma 1, sharpened")
 def smoothing(values, smoothed, delta: float, grad_bound: float) -> Check:
     """f <= f^ <= f + delta G, where f^ is the average over the ball of radius delta; the left side is Jensen's, which the paper does not use (E4).
 
@@ -67,7 +67,7 @@ def smoothing(values, smoothed, delta: float, grad_bound: float) -> Check:
     )
 
 
-@statement("Unbiased estimate", PROOF)
+@statement("Unbiased estimate", f"{PAPER}, Lemma 2")
 def unbiased_estimate(estimates, gradient) -> Check:
     """E (n / delta) f(x + delta u) u = grad f^(x), up to five standard errors per coordinate. ``estimates``: N x n, a sample; ``gradient``: of f^, n."""
     g = np.asarray(estimates, float)
@@ -121,7 +121,7 @@ def feasibility(distances) -> Check:
 # The leaders come from a learner that computes them. For leaders recomputed by ``Replay`` the statements hold by construction.
 
 
-@statement("Be the leader", PROOF)
+@statement("Be the leader", f"{PAPER}, Lemma 3")
 def be_the_leader(run: Replay, star: Tensor) -> Check:
     """sum g_t (x*_t - z) <= ||z - x_1||^2 / eta + sum g_t (x*_t - x*_{t+1}) for all z in (1 - alpha) K, after every round.
 
@@ -141,7 +141,7 @@ def be_the_leader(run: Replay, star: Tensor) -> Check:
     )
 
 
-@statement("Leader's step", PROOF)
+@statement("Leader's step", f"{PAPER}, Lemma 5")
 def leader_step(run: Replay) -> Check:
     """eta ||g_t|| / 2 <= sqrt(2 D^2 sigma_{t+1}) in every round; the induction on h_t uses it."""
     s = torch.arange(2, run.x.shape[1] + 2, dtype=run.x.dtype) ** -0.4
@@ -302,7 +302,7 @@ def tracking_induction(kappa: float = KAPPA) -> Check:
     )
 
 
-@statement("Polynomial", PROOF)
+@statement("Polynomial", f"{PAPER}, Lemma 4")
 def polynomial(horizon: int = 10**6, factor: float = 3.0) -> Check:
     """0 <= -4 t^{2/5} (t+1)^{2/5} + 4 t^{4/5} - 2 t^{1/5} (t+1)^{1/5} + 3 (t+1)^{2/5} for t <= T: true as printed; false with the correct smoothness, which gives 2 instead of 3."""
     return polynomial.statement.check(
@@ -337,7 +337,7 @@ def rule_of_thumb(s: Setting) -> float:
 # Parts of the regret -------------------------------------------------------------------------------------
 
 
-@statement("Decomposition", PROOF)
+@statement("Decomposition", f"{PROOF}, corrected (erratum E2)")
 def decomposition(parts: Split, s: Setting, horizon: int) -> Check:
     """For linear losses the regret is the sum of its parts: exploration <= delta G T, tracking <= sqrt(kappa) (5 / 4) D G T^{4/5}, shrinking <= alpha R G T.
 
@@ -360,7 +360,7 @@ def decomposition(parts: Split, s: Setting, horizon: int) -> Check:
     )
 
 
-@statement("Regret of the leader", PROOF)
+@statement("Regret of the leader", f"{PROOF}, sharpened")
 def leader_regret(parts: Split, s: Setting, horizon: int) -> Check:
     """E sum f_t(x*_t) - f_t(z) <= D^2 / eta + (eta / 2) n^2 M^2 T / delta^2 for linear losses, tested by the upper 99 % limit of the mean over trials.
 
