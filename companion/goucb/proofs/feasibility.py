@@ -50,7 +50,10 @@ def remainder(run: Replay, curvature: float) -> Check:
     )
 
 
-@statement("Lemma 5.3", f"{PAPER}, Lemma 5.3; in the runs the radius is the smallest that its proof gives, computed from the known w*")
+@statement(
+    "Lemma 5.3",
+    f"{PAPER}, Lemma 5.3; in the runs the radius is the smallest that its proof gives, computed from the known w*",
+)
 def containment(run: Replay, delta: float, most: Any = math.inf) -> Check:
     """With probability 1 - delta, w* lies in all balls: ||w_t - w*||^2_{Sigma_t} <= beta_t.
 
