@@ -738,10 +738,8 @@ def test_probes_enter_a_configuration():
 
 def test_every_statement_is_registered():
     found = {s.name: s for s in statements("bkb")}
-    expected = [
-        f"Section 2, {x}"
-        for x in ("kernel", "norm", "noise", "effective dimension", "log-determinant", "posterior")
-    ]
+    expected = [f"Section 2, {x}" for x in ("kernel", "noise", "posterior")]
+    expected += ["Section 4, norm", "Section 3.2, effective dimension", "Log-determinant"]
     expected += [f"Section 3, {x}" for x in ("posterior", "sketched variance")]
     expected += [
         f"Section 3.2, {x}"
