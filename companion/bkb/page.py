@@ -26,9 +26,11 @@ $$R_T = \sum_{t=1}^T \Big[\max_{x} f(x) - f(x_t)\Big].$$
 3. Pull the arm with the largest upper confidence bound: $x_{t+1} = \arg\max_x \tilde\mu_t(x) + \tilde\beta_t \tilde\sigma_t(x)$ (4). The radius of Theorem 4.1 is $\tilde\beta_t = 2\xi\sqrt{\alpha\ln(\kappa^2 t)\sum_{s\le t}\tilde\sigma_t^2(x_s) + \ln(1/\delta)} + \big(1 + \tfrac{1}{\sqrt{1-\varepsilon}}\big)\sqrt\lambda F$ with $\alpha = \frac{1+\varepsilon}{1-\varepsilon}$ and $\kappa^2 = \max_x k(x, x)$.
 4. Sample the dictionary again from all pulls, the new one included: keep each pull $x_i$ with probability $\min(1, \bar q \tilde\sigma_t^2(x_i))$, where $\tilde\sigma_t^2$ is the variance that chose the last arm.
 
-**Guarantee.** With $\bar q \ge 6\alpha\ln(4T/\delta)/\varepsilon^2$, all variances are within the factor $\alpha$ of the exact ones, and the dictionary has at most of the order of $\bar q\,d_\mathrm{eff}$ points, with high probability (Theorem 3.1). Here $d_\mathrm{eff}$ is the effective dimension, the sum of the posterior variances at the pulled points. Then the regret is of order $\sqrt T\big(\xi D + \sqrt{\lambda F^2 D} + \xi\ln\frac1\delta\big)$ with $D = d_\mathrm{eff}\ln(\kappa^2T)$ (Theorem 4.1). Our runs have smaller $\bar q$ than the condition requires, unless stated otherwise.
-
 In the code: steps 1 and 2 are [`fit_sketch`](../../paperlib/bkb/learners/posterior.py#fit_sketch), step 3 is `select` of [`KernelUCB`](../../paperlib/bkb/learners/ucb.py#KernelUCB) with the radius of [`Confidence`](../../paperlib/bkb/model/confidence.py#Confidence), step 4 is `update` of [`BKB`](../../paperlib/bkb/learners/bkb.py#BKB). The default radius of the library, `rule="practical"`, is smaller in our runs than the radius of Theorem 4.1, which is `rule="paper"`.
+"""
+
+THEOREM = r"""
+With $\bar q \ge 6\alpha\ln(4T/\delta)/\varepsilon^2$, all variances are within the factor $\alpha$ of the exact ones, and the dictionary has at most of the order of $\bar q d_\mathrm{eff}$ points, with high probability (Theorem 3.1). Here $d_\mathrm{eff}$ is the effective dimension, the sum of the posterior variances at the pulled points. Then the regret is of order $\sqrt T\big(\xi D + \sqrt{\lambda F^2 D} + \xi\ln\frac1\delta\big)$ with $D = d_\mathrm{eff}\ln(\kappa^2T)$ (Theorem 4.1). Our runs have smaller $\bar q$ than the condition requires, unless stated otherwise.
 """
 
 MAIN = (

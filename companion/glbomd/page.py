@@ -29,13 +29,15 @@ $$\mathrm{Reg}_T = \sum_{t=1}^T \Big[\max_{x\in\mathcal X_t}\mu(x^\top\theta_*) 
 3. Take one step of online mirror descent, with the second-order approximation $\tilde\ell_t$ of the negative log-likelihood of this round's reward: $\theta_{t+1} = \arg\min_{\lVert\theta\rVert\le S} \tilde\ell_t(\theta) + \frac{1}{2\eta}\lVert\theta-\theta_t\rVert_{H_t}^2$ (3).
 4. Update the matrix with the slope of the link at the new estimate: $H_{t+1} = H_t + \frac1g\mu'(X_t^\top\theta_{t+1}) X_tX_t^\top$ (4). The dispersion $g$ is 1 for logistic and Poisson rewards.
 
-**Guarantee.** With the step size $\eta = 1 + RS$ and the radius $\beta_t^2 = 4\lambda S^2 + 2\eta\ln\frac1\delta + 6d\eta^2\ln\big(2 + \frac{2C_\mu t}{\lambda g}\big)$, all ellipses contain $\theta_*$ with probability $1 - \delta$ (Theorem 1). Here $C_\mu$ is the largest slope on $[-S, S]$, $R$ bounds $|\mu''|/\mu'$ (self-concordance), and the ridge must satisfy $\lambda \ge 2\max\lbrace 7d\eta R^2, \max\lbrace 3\eta RS, 1\rbrace C_\mu/g\rbrace$. Then the regret has the order (Theorem 2)
+In the code: the steps are `radius`, `select` and `update` of [`GLBOMD`](../../paperlib/glbomd/learners/glbomd.py#GLBOMD).
+"""
 
-$$dSR\sqrt{S^2R + \log T}\sqrt{T\log T/\kappa_*} + \kappa d^2S^2R^3\log T\,(S^2R + \log T),$$
+THEOREM = r"""
+With the step size $\eta = 1 + RS$ and the radius $\beta_t^2 = 4\lambda S^2 + 2\eta\ln\frac1\delta + 6d\eta^2\ln\big(2 + \frac{2C_\mu t}{\lambda g}\big)$, all ellipses contain $\theta_*$ with probability $1 - \delta$ (Theorem 1). Here $C_\mu$ is the largest slope on $[-S, S]$, $R$ bounds $|\mu''|/\mu'$ (self-concordance), and the ridge must satisfy $\lambda \ge 2\max\lbrace 7d\eta R^2, \max\lbrace 3\eta RS, 1\rbrace C_\mu/g\rbrace$. Then the regret has the order (Theorem 2)
+
+$$dSR\sqrt{S^2R + \log T}\sqrt{T\log T/\kappa_*} + \kappa d^2S^2R^3\log T (S^2R + \log T),$$
 
 where $\kappa_*$ is the inverse of the mean slope at the best arms, and $\kappa \ge \kappa_*$ the inverse of the smallest slope. As the paper states (Section 3.3), methods that refit by maximum likelihood depend less on $S$.
-
-In the code: the steps are `radius`, `select` and `update` of [`GLBOMD`](../../paperlib/glbomd/learners/glbomd.py#GLBOMD).
 """
 
 MAIN = (

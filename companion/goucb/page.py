@@ -8,11 +8,6 @@ neural networks. GO-UCB first evaluates uniform points and fits the weights (Pha
 favorable weights in an ellipsoid around the current estimate (Phase II). If the function belongs to the family and the landscape of its
 risk satisfies a condition, the paper proves regret of order sqrt(T) up to logarithms. At a fixed number of weights the bound does not
 depend on the dimension of the points. The experiments compare GO-UCB with GP-UCB, GP-EI, GP-PI and TuRBO.
-
-Names on this page: "GO-UCB" has the settings of Appendix D.1 and starts its ascent at the best point observed so far; "practical" is our
-setting, with a fit and a search that work, and "Algorithm 1" the algorithm as printed with such a fit. kappa is the exploration parameter
-sqrt(beta / lambda). Baselines are "raw" (unscaled inputs), "scaled", or "modern" (BoTorch's current priors). References A and B are small
-problems of ours whose assumptions can be checked, and an exact oracle finds their global minimum.
 """
 
 LEARNERS = ("paperlib.goucb.learners.goucb.GOUCB",)  # the paper's algorithm
@@ -29,9 +24,11 @@ $$R_T = \sum_{t=1}^T \Big[\max_{x\in\mathcal X} f(x) - f(x_t)\Big].$$
 3. Update the estimate $\hat w_t = \Sigma_t^{-1}\Big[\sum_{i<t} g_i\big(g_i^\top\hat w_i + y_i - f_{x_i}(\hat w_i)\big) + \lambda\hat w_0\Big]$ (5).
 4. Evaluate the best point under the most favorable parameter of the ellipsoid $\mathrm{Ball}_t = \lbrace w : \lVert w-\hat w_t\rVert_{\Sigma_t}^2 \le \beta_t\rbrace$ (6): $x_t = \arg\max_{x\in\mathcal X} \max_{w\in\mathrm{Ball}_t} f_x(w)$.
 
-**Guarantee.** Let $f$ belong to the family, and let its risk grow around $w_*$ as Assumption 3.3 requires. With $n = \sqrt T$ evaluations in Phase I, $\lambda = C_\lambda\sqrt T$ and the $\beta_t$ of Lemma 5.3, the regret of both phases is of order $d_w^2\sqrt T/\mu$ up to logarithms, for $T$ above a constant (Theorem 4.1). Here $d_w$ is the number of weights, which grows with the dimension of the points for the paper's network, and $\mu$ is the strong convexity of the risk at $w_*$. The paper notes that $\mu$ can be small in practice, which makes the bound large (Section 7).
-
 In the code: steps 2 and 3 are `update` and step 4 is `select` of [`GOUCB`](../../paperlib/goucb/learners/goucb.py#GOUCB); the paper's settings are [`literal`](../../paperlib/goucb/learners/presets.py#literal) and [`algorithm1`](../../paperlib/goucb/learners/presets.py#algorithm1).
+"""
+
+THEOREM = r"""
+Let $f$ belong to the family, and let its risk grow around $w_*$ as Assumption 3.3 requires. With $n = \sqrt T$ evaluations in Phase I, $\lambda = C_\lambda\sqrt T$ and the $\beta_t$ of Lemma 5.3, the regret of both phases is of order $d_w^2\sqrt T/\mu$ up to logarithms, for $T$ above a constant (Theorem 4.1). Here $d_w$ is the number of weights, which grows with the dimension of the points for the paper's network, and $\mu$ is the strong convexity of the risk at $w_*$. The paper notes that $\mu$ can be small in practice, which makes the bound large (Section 7).
 """
 
 MAIN = (
@@ -80,3 +77,15 @@ OUTCOME = (
         {"N1": "holds", "N3.f2": "fails", "N3.f3": "fails"},
     ),
 )
+
+TERMS = {  # names in figures and tables -> meaning
+    "GO-UCB": "the settings of Appendix D.1; its ascent starts at the best point observed so far",
+    "practical": "our setting of GO-UCB, with a fit and a search that work",
+    "Algorithm 1": "the algorithm as printed, with a fit and a search that work",
+    "repeat-best": "a control that repeats the best point of Phase I",
+    "kappa": "the exploration parameter sqrt(beta / lambda)",
+    "raw, scaled, modern": "a baseline with unscaled inputs, with scaled inputs, or with BoTorch's current priors",
+    "teacher": "a random network, which the model of GO-UCB contains",
+    "reference A, B": "small problems of ours, whose assumptions can be checked",
+    "exact oracle": "finds the global minimum on a reference problem",
+}

@@ -6,9 +6,8 @@ SAYS = """
 The learner observes one noisy value per round of a strongly concave function that drifts. The total variation V_T over T rounds is
 unknown. The paper contributes a base algorithm for the multi-scale framework of Wei & Luo (2021): copies of the base run on random time
 scales. Two statistical tests compare their rewards with their optimistic estimates, and everything restarts when a test detects a
-change. The paper proves that the expected regret is at most of order d^2 V_T^(1/3) T^(2/3) + d^(3/2) sqrt(T), up to logarithms, without
-knowledge of V_T, and calls the order in T and V_T optimal. A second result (Lemma 4.1) turns any anytime policy whose stationary regret
-is small with high probability into such a base algorithm. The paper has no experiments.
+change. The paper proves that the expected regret is at most of order V_T^(1/3) T^(2/3) + sqrt(T) for a fixed dimension, up to logarithms,
+without knowledge of V_T, and calls this order optimal. It has no experiments.
 """
 
 LEARNERS = (
@@ -17,23 +16,29 @@ LEARNERS = (
 )  # the paper's algorithm
 
 ALGORITHM = r"""
-**Problem.** In each round $t = 1, \dots, T$ you choose a point $x_t$ of a convex set $\mathcal X$, and observe one noisy value $y_t = f_t(x_t) + \varepsilon_t$ of a strongly concave function. The functions may change over time, by an unknown variation $V_T = \sum_{t=1}^{T-1} \max_{x\in\mathcal X} |f_{t+1}(x) - f_t(x)|$ (2). The dynamic regret compares you with the best point of every round (1):
+**Problem.** In each round $t = 1, \dots, T$ you choose a point $x_t$ of a convex set $\mathcal X$, and observe one noisy value $y_t = f_t(x_t) + \varepsilon_t$ of a strongly concave function. They may change, by an unknown variation $V_T = \sum_{t=1}^{T-1} \max_{x\in\mathcal X} |f_{t+1}(x) - f_t(x)|$ (2). The dynamic regret compares you with the best point of every round (1):
 
 $$\mathrm{Regret}_T = \mathbb E\sum_{t=1}^T \Big[\max_{x\in\mathcal X} f_t(x) - f_t(x_t)\Big].$$
 
-The paper assumes that values and observations are in $[-1, 1]$, that gradients and Hessians are bounded by $L$, that every $f_t$ is strongly concave with a constant $\sigma$, and that its maximizer has a distance of at least $c_0$ from the boundary.
-
-**Algorithm** (Algorithms 1 and 2 of the paper; here called MASTER). Time is divided into blocks of $2^n$ rounds. In each block:
+**Algorithm** (Algorithms 1 and 2 of the paper; called MASTER here, after Wei & Luo). Time is divided into blocks of $2^n$ rounds. In each block:
 
 1. Schedule copies of the base algorithm at random: a window of $2^m$ rounds is used with probability $2^{-(n-m)/2}$, the ratio of the rates $\rho(2^n)$ and $\rho(2^m)$, where $\rho(t)$ is of order $1/\sqrt t$ (Algorithm 1, line 4). In each round the copy of the shortest active window plays.
-2. A copy ascends by batches that grow geometrically, $n_s = \lceil(1-\gamma)^{-4s}N_0\rceil$ with $\gamma = \sigma/L$. In batch $s$ it queries $x_t = z_s \pm \delta_s e_j$ in each direction $n_s$ times, with $\delta_s = n_s^{-1/4}$, estimates the gradient by differences $\hat g_s$, and moves to $z_{s+1} = P(z_s + \hat g_s / L)$, where $P$ projects onto the points at a distance of at least $c_0$ from the boundary (Algorithm 2, lines 5 to 17).
-3. Each copy has an optimistic estimate of the best value, $\bar r_t = r_t / t + 2 \kappa_0 / \sqrt t$, from its mean reward and a bonus (Algorithm 2, lines 9 and 12). Here $t$ counts the copy's own rounds, $r_t$ is the sum of its rewards, and $\kappa_0$ is the constant of Lemma 3.1.
+2. A copy ascends by batches of $n_s = \lceil(1-\gamma)^{-4s}N_0\rceil$ pairs of queries $x_t = z_s \pm \delta_s e_j$ per direction, with $\gamma=\sigma/L$ and $\delta_s=n_s^{-1/4}$. It estimates the gradient by differences $\hat g_s$, and moves to $z_{s+1} = P(z_s + \hat g_s / L)$, where $P$ projects onto the points at a distance of at least $c_0$ from the boundary (Algorithm 2, lines 5 to 17).
+3. Each copy has an optimistic estimate of the best value, $\bar r_t = r_t / t + 2 \kappa_0 / \sqrt t$ (Algorithm 2, lines 9 and 12). Here $t$ counts the copy's own rounds, and $r_t$ sums its rewards.
 4. Test 1 triggers if the mean reward of a finished window exceeds the smallest optimistic estimate of the block by $9\hat\rho(2^m)$. Test 2 triggers if the optimistic estimates of the block exceed the rewards on average by $3\hat\rho(t')$ after $t'$ rounds. Here $\hat\rho(t) = 6(\log_2 T + 1)\rho(t)$.
 5. If a test triggers, restart everything with a block of order 0 (Algorithm 1, line 9). Otherwise the next block is twice as long.
 
-**Our runs** have other constants, which no theorem covers: $\delta_s = h\,n_s^{-1/4}$ with $h = 1/4$ and $N_0 = 1$ (in the paper $h = 1$ and $N_0 = \lceil c_0^{-2}\rceil + 1$), optimistic estimates clipped at 1, and calibrated thresholds.
+In the code: step 2 is [`GradientAscent`](../../paperlib/nsbco/learners/ascent.py#GradientAscent), and the rest is [`Multiscale`](../../paperlib/learners/multiscale.py#Multiscale), which has no tests by default. The function [`printed`](../../paperlib/nsbco/learners/presets.py#printed) gives it the paper's constants, and [`practical`](../../paperlib/nsbco/learners/presets.py#practical) our calibrated ones.
+"""
 
-In the code: step 2 is [`GradientAscent`](../../paperlib/nsbco/learners/ascent.py#GradientAscent), and the rest is [`Multiscale`](../../paperlib/learners/multiscale.py#Multiscale), which has no tests by default. The function [`printed`](../../paperlib/nsbco/learners/presets.py#printed) gives it the paper's constants, and [`practical`](../../paperlib/nsbco/learners/presets.py#practical) our calibrated ones. MASTER is the name of the framework in Wei & Luo (2021).
+THEOREM = r"""
+The paper assumes that values and observations are in $[-1, 1]$, that gradients and Hessians are bounded by $L$, that every $f_t$ is strongly concave with a constant $\sigma$, and that its maximizer has a distance of at least $c_0$ from the boundary. Then the expected regret is at most of the order
+
+$$d^2 V_T^{1/3}T^{2/3} + d^{3/2}\sqrt T$$
+
+up to logarithms (Theorem 3.4). Lemma 4.1 turns any anytime policy whose stationary regret is small with high probability into a base algorithm of this kind.
+
+**Our runs** have other constants, which no theorem covers: $\delta_s = h n_s^{-1/4}$ with $h = 1/4$ and $N_0 = 1$ (in the paper $h = 1$ and $N_0 = \lceil c_0^{-2}\rceil + 1$), optimistic estimates clipped at 1, and calibrated thresholds.
 """
 
 MAIN = (

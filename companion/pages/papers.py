@@ -250,6 +250,7 @@ class Page:
             source=source,
             says=inspect.cleandoc(words.SAYS),
             algorithm=words.ALGORITHM.strip(),
+            theorem=getattr(words, "THEOREM", "").strip(),
             learners=[(f"`{name}`", code_link(module, name)[1]) for module, _, name in learners],
             about_profile=SIZES[self.profile],
             outcome=outcome(self.name, self.profile, self.claims),
