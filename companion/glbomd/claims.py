@@ -32,7 +32,7 @@ These claims were declared late, when many of their numbers were known: C4.slsqp
 C23.growth, C23.time.ofulmlogb, C28 and C29, which are reported.
 On 25 November 2026 the rows of C5 and C12 were changed to state that "at most twice" is our threshold; no test changed.
 On 26 November 2026 all claims, sources and descriptions of tests were reworded; no statistic, side or threshold changed.
-On 28 November 2026 the sentences of C2, C11, C14.ball, C19 and C21.c were corrected; no test changed.
+On 28 November 2026 the sentences of C2, C14.ball, C19 and C21.c were corrected; no test changed.
 """
 
 from ..verdicts import Claim, Finding
@@ -355,7 +355,7 @@ CLAIMS = [
     Claim(
         "glbomd.C21.c",
         FOREST,
-        f"On Covertype, GLB-OMD has more regret than OFUGLB (then this difference is negative), {OURS}",
+        f"On Covertype, GLB-OMD has more regret than OFUGLB: OFUGLB's regret minus GLB-OMD's is below 0, {OURS}",
         AFTER + _more("OFUGLB")[0],
         "reported",
         notebook=COVERTYPE,

@@ -54,7 +54,7 @@ SNAPS = (
     sketch_lemmas.sketched_variance,
     sketch_lemmas.determinant,
 )
-ACCURATE = (sketch_lemmas.lemma_c1, sketch_lemmas.corollary_4_2, sketch_lemmas.proposition_d3)
+ACCURATE = (sketch_lemmas.lemma_c1, sketch_lemmas.lemma_c1_variance, sketch_lemmas.proposition_d3)
 
 
 # Replay ---------------------------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ def test_variances_that_a_learner_got_wrong_are_flagged():
         assert (
             sketch_lemmas.sketched_posterior(wrong).verdict
             == sketch_lemmas.sketched_variance(wrong).verdict
-            == sketch_lemmas.corollary_4_2(wrong).verdict
+            == sketch_lemmas.lemma_c1_variance(wrong).verdict
             == "fails"
         )
     assert (
@@ -356,10 +356,10 @@ def test_empty_dictionary():
     )
 
 
-def test_proposition_c3():
+def test_dictionary_accuracy():
     accuracies = np.array([[dictionary("matern", seed, qbar=200.0).accuracy] for seed in range(60)])
-    assert sketch_lemmas.proposition_c3(accuracies, 0.5, 0.1).verdict == "holds"
-    assert sketch_lemmas.proposition_c3(accuracies + 1.0, 0.5, 0.1).verdict == "fails"
+    assert sketch_lemmas.dictionary_accuracy(accuracies, 0.5, 0.1).verdict == "holds"
+    assert sketch_lemmas.dictionary_accuracy(accuracies + 1.0, 0.5, 0.1).verdict == "fails"
 
 
 @pytest.mark.parametrize("kind", [BKB, LazyBKB])

@@ -109,6 +109,8 @@ def test_reported_kappas_are_over_the_arms():
             assert round(found[f"{link}, S={S}, arms"]) == value
             assert round(found[f"{link}, S={S}, ball"]) != value
     assert found["Bernoulli, S=3, ball"] == pytest.approx(2 + 2 * math.cosh(3))
+    norms = {link: found[f"{link}, S=5, norm"] for link in quoted}
+    assert norms == pytest.approx({"Bernoulli": 0.981, "Poisson": 0.969}, abs=6e-4)
 
 
 def test_reward_bound_is_below_a_mean_in_some_rounds():

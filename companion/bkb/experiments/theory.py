@@ -155,7 +155,7 @@ def check_dictionaries(shots: Sequence[Snapshot]) -> list[Check]:
     )
     of_accurate = (
         sketch_lemmas.lemma_c1,
-        sketch_lemmas.corollary_4_2,
+        sketch_lemmas.lemma_c1_variance,
         sketch_lemmas.proposition_d3,
     )
     checks = [in_all(statement, shots) for statement in of_any]
@@ -165,7 +165,7 @@ def check_dictionaries(shots: Sequence[Snapshot]) -> list[Check]:
 def check_sampling(shots: Sequence[Snapshot], confidence: Confidence) -> Check:
     """Return the check of accuracy, Appendix C.3, on the dictionaries of the last round, one per trial."""
     accuracies = np.array([[shot.accuracy] for shot in shots])
-    return sketch_lemmas.proposition_c3(accuracies, confidence.eps, confidence.delta)
+    return sketch_lemmas.dictionary_accuracy(accuracies, confidence.eps, confidence.delta)
 
 
 def check_theorem_3_1(

@@ -260,13 +260,13 @@ def lemma_c1(shot: Snapshot) -> Check:
 
 
 @statement("Lemma C.1, variance", f"{PAPER}, Lemma C.1, without the minimum (E5)")
-def corollary_4_2(shot: Snapshot) -> Check:
+def lemma_c1_variance(shot: Snapshot) -> Check:
     """s2 / a <= s2~ <= a s2 for every arm, with a = (1 + e) / (1 - e) and e the accuracy."""
     # Arms with k(x, x) = 0 have the variance 0 in both posteriors, and therefore no ratio.
     seen = shot.diagonal > 1e-12 * shot.diagonal.max()
     ratio = shot.claimed[seen] / shot.exact_s2[seen]
     return _accurate(
-        corollary_4_2,
+        lemma_c1_variance,
         "s2 / a <= s2~ <= a s2",
         shot,
         torch.stack([1 / ratio, ratio]),
@@ -290,12 +290,12 @@ def proposition_d3(shot: Snapshot) -> Check:
 
 
 @statement("Appendix C.3, accuracy", f"{PAPER}, Appendix C.3, with the constants of its proof")
-def proposition_c3(accuracies, eps: float, delta: float) -> Check:
+def dictionary_accuracy(accuracies, eps: float, delta: float) -> Check:
     """With probability 1 - delta: the dictionary is eps-accurate for all t, e <= eps.
 
     ``accuracies``: e, R x T'.
     """
-    return proposition_c3.statement.check(
+    return dictionary_accuracy.statement.check(
         "for all t: ||A^{-1/2} Phi^T (W - I) Phi A^{-1/2}|| <= eps, with probability 1 - delta",
         {"eps": eps, "delta": delta},
         np.asarray(accuracies, float),

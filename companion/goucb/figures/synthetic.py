@@ -76,7 +76,7 @@ class FirstPhase(NamedTuple):
     @property
     def stuck(self) -> str:
         """Sentence on the paired trials without a good point."""
-        return f"there were {self.bad} such trials among {self.trials}, and in {self.still} of them the regret of GO-UCB's last round was still above 0.1"
+        return f"there were {self.bad} such trials among {self.trials}, and in {self.still} of them the regret of GO-UCB's last round was still above {self.limit:g}"
 
     @property
     def limit(self) -> float:
