@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ..output import profile_dir
 from ..verdicts import disjoint, short_id
 from .claims import ARMS, COMPARISONS, SETS
+from .continuous import EXPLORE
 from .field import UNIFORM
 from .figures.field import label
 from .peers import OPTUNA, PEERS
@@ -25,7 +26,8 @@ INTRODUCTION = (
     "with the regret divided by the regret of uniform play. Small differences are within the noise. *Tuned* is one scale per learner for "
     "all of its problems. Therefore a tuned learner can have more regret on a problem than an untuned one. The notebooks list the scales. "
     "The column of other libraries has the better of their default and their tuned settings; – means that no other library played. GP-UCB "
-    "and BKB have a Gaussian kernel on smooth functions and tables, and a linear one elsewhere. The static baseline stays at the center."
+    "and BKB have a Gaussian kernel on smooth functions and tables, and a linear one elsewhere. The static baseline stays at the center. "
+    "GO-UCB, TuRBO and Optuna's samplers repeat their best point after {explore} rounds."
 )
 
 
@@ -210,5 +212,5 @@ def advice(claims: Mapping[str, dict]) -> str:
             rounds.append(f"{horizon:,} rounds on [{words}](../notebooks/{stem}.ipynb)")
         if found := figure(f"{field}_means"):
             blocks.append(best_of_groups(found["numbers"]))
-    introduction = INTRODUCTION.format(rounds=" and ".join(rounds), shown=SHOWN)
+    introduction = INTRODUCTION.format(rounds=" and ".join(rounds), shown=SHOWN, explore=EXPLORE[1])
     return "\n\n".join([introduction, *blocks]) if blocks else ""
