@@ -6,8 +6,9 @@ saved them. Each of these has an anchor, and links lead in both directions.
 
 import inspect
 import json
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
@@ -174,6 +175,13 @@ def choose_finding(entry: Finding | tuple[Finding, ...], claims: dict[str, dict]
     return next(borne_out, alternatives[-1])
 
 
+def digits_of(value: float, interval: Sequence[float]) -> int:
+    """Return the number of significant digits of a heavy-tailed number: two, or more if its interval is narrower than a twentieth of it."""
+    width = interval[1] - interval[0]
+    narrow = 0 < width < abs(value) / 20
+    return 2 + math.ceil(math.log10(abs(value) / 10 / width)) if narrow else 2
+
+
 def finding(found: Finding, claims: dict[str, dict], page: str | None = "") -> str:
     """Return the text of a finding with its numbers, each a link to its claim on ``page``; no links if ``page`` is None.
 
@@ -193,11 +201,13 @@ def finding(found: Finding, claims: dict[str, dict], page: str | None = "") -> s
             raise ValueError(
                 f"finding {found.text!r} must show claims with one number, got {match[1]} with {value!r}"
             )
-        # The third digit of a heavy-tailed number would differ with other seeds.
+        interval = claims[match[1]].get("interval")
         heavy = (claims[match[1]].get("tail") or 0) > HEAVY_TAIL
-        plain = "{:.2g}".format if heavy else "{:.3g}".format if match[2] else format_number
+        plain = "{:.3g}".format if match[2] else format_number
+        if heavy:  # with other seeds the third digit of such a number differs, unless its interval is narrow
+            plain = f"{{:.{digits_of(value, interval)}g}}".format
         show = lambda x: f"{plain(100 * x)} %" if match[2] else plain(x)
-        text, interval = show(value), claims[match[1]].get("interval")
+        text = show(value)
         if heavy:
             text += " (95 % interval {} to {})".format(*map(show, interval))
         other = claims[match[1]].get("replication", {})

@@ -242,6 +242,9 @@ def test_a_finding_shows_how_uncertain_a_number_is():
     share = {"C2.a": heavy | {"statistic": 0.9182, "interval": [0.8765, 0.9432]}}
     said = papers.finding(Finding("{C2.a:%}", {}), share, None)
     assert said == "92 % (95 % interval 88 % to 94 %)"
+    narrow = {"C2.a": heavy | {"statistic": 1.0031, "interval": [0.9997, 1.0062]}}
+    said = papers.finding(Finding("{C2.a} times.", {}), narrow, None)
+    assert said == "1.003 (95 % interval 0.9997 to 1.006) times."
     usual = {"C2.a": heavy | {"tail": 0.4}}
     again = {"C2.a": usual["C2.a"] | {"replication": {"statistic": 15.0, "interval": [14.4, 15.6]}}}
     said = papers.finding(Finding("{C2.a} times.", {}), again, None)
