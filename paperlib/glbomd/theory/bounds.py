@@ -219,7 +219,7 @@ def assumption_choice(behind: np.ndarray | Tensor, setting: Setting) -> Check:
 
 @statement("Theorem 1", f"{PAPER}, Theorem 1")
 def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
-    """With probability 1 - delta: ||theta_t - theta*||_{H_t} <= beta_t for all t.
+    """With probability 1 - delta: ||theta_t - theta*||_{H_t} <= beta_t for all t. The ridge is the printed one, or a smaller one that our proof covers (E11).
 
     The theorem is proved for ridges that are at least ``ridge_condition``. It is checked for any ridge, with a remark
     if the ridge is smaller. It is informative from the first round where the confidence set has a smaller volume
