@@ -290,10 +290,14 @@ def judge_stationary_regret(study: Study, found: FixedPoint) -> list[Verdict]:
     growth = lambda regrets: stats.growth(
         horizons, np.stack([*regrets.values()], 1), horizons[0], resamples=2000
     )
-    verdicts = [
-        study.judge(f"nsbco.C14.{sequence}", growth(found[sequence, "EGS"]))
-        for sequence in stationary.SEQUENCES
-    ]
+    verdicts = []
+    for sequence in stationary.SEQUENCES:
+        regrets = found[sequence, "EGS"]
+        means = {T: regret.mean() for T, regret in regrets.items()}
+        negative = [f"{format_number(x)} at T = 2^{log2(T)}" for T, x in means.items() if x < 0]
+        why = ", so it has no growth exponent: a learner that follows the maximizer has more reward than any fixed point"
+        reason = f"the mean is {', '.join(negative)}{why}" if negative else ""
+        verdicts.append(study.judge(f"nsbco.C14.{sequence}", growth(regrets), reason=reason))
     verdicts.append(study.conclude("nsbco.C14"))
     per_round = lambda name: stats.mean(found["fast", name][horizons[-1]] / horizons[-1])
     reason = f"T = 2^{log2(horizons[-1])}; EGS {format_number(per_round('EGS').estimate)}; the static baseline has 0"
