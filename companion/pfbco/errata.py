@@ -341,4 +341,16 @@ ERRATA = (
         "We show the losses unchanged and, in addition, minus the loss at X = 0.",
         e15,
     ),
+    Erratum(
+        "E16",
+        "Section 4, matrix completion",
+        "The closed form of the linear oracle uses the gradient of f_t, which a bandit learner does not observe. Line 9 of Algorithm 1 needs the gradient of F_t.",
+        "The oracle receives the gradient of F_t.",
+    ),
+    Erratum(
+        "E17",
+        "Appendix B, last epoch",
+        "The proof of Theorem 2 applies the bound of a full horizon to an epoch that may be unfinished, which the theorem's condition does not cover.",
+        "The check of Theorem 2 compares the regret after any round, also within an epoch, with the bound.",
+    ),
 )
