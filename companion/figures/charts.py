@@ -472,6 +472,6 @@ def _bars(ax: Axes, counts: dict[str, dict[str, int]]) -> None:
         ax.tick_params(labelsize=6)
         ax.grid(visible=False, axis="y")
         most = max(sum(n.values()) for n in counts.values())
-        ax.set_xlim(0, 1.3 * most)  # room for the legend
+        ax.set_xlim(0, 1.5 * most)  # room for the legend
         ax.set_xlabel("number of claims", fontsize=7)
         ax.legend(fontsize=5.5, loc="center right", handlelength=1, labelspacing=0.25)
