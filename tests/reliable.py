@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import nbformat
@@ -157,6 +158,15 @@ class Workflow:
             except psutil.Error:  # the process has ended, is a zombie, or belongs to another user
                 continue
         return found
+
+    def wait_for_end(self, seconds: float = 180) -> None:
+        """Wait until no process of this folder is left, for example orphans of a killed call; fail with their commands."""
+        end = time.monotonic() + seconds
+        while found := self.processes():
+            if time.monotonic() > end:
+                left = [process.as_dict(["pid", "status", "cmdline"]) for process in found]
+                raise AssertionError(f"processes left after {seconds} s: {left}")
+            time.sleep(0.1)
 
     def kill(self) -> None:
         """Send SIGKILL to all processes until they have ended."""

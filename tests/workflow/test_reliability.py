@@ -154,7 +154,7 @@ def test_four_kills_lose_nothing(undisturbed, tmp_path, caplog):
         left.append(resumed(work, original, tmp_path / f"copy{i}"))
     finished = work.chunks()
     status, text = work.run()
-    until(lambda: not work.processes())
+    work.wait_for_end()
     assert status == 0 and "Traceback" not in text and not caplog.text, text
     assert finished.items() <= work.chunks().items()
     assert work.outcome() == original.outcome()
