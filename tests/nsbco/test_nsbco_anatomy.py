@@ -5,6 +5,7 @@ import pytest
 
 from companion.figures import panels
 from companion.nsbco.experiments import anatomy
+from companion.nsbco.figures.anatomy import judge_stationary_regret
 from companion.nsbco.proofs.schedule import expected_shares
 from paperlib.learners.multiscale import Multiscale
 from paperlib.nsbco import Abrupt, QuadraticDrift, probes
@@ -167,3 +168,24 @@ def test_block_starts_match_the_marks():
     run = play(malg(), QuadraticDrift(), 200, 1, 0, record="all", probes=watch)
     begins = np.flatnonzero(np.diff(run["block"][0], prepend=-1))
     assert set(begins) <= set(anatomy.marks(256)) and len(begins) == 8
+
+
+def test_a_negative_stationary_regret_is_given_as_the_reason():
+    judged = {}
+
+    class Recorder:
+        def judge(self, id, *statistic, reason=""):
+            judged[id] = (statistic, reason)
+
+        def conclude(self, id):
+            pass
+
+    horizons = (4096, 8192, 16384)
+    grows = {T: np.full(5, T**0.5) for T in horizons}
+    falls = {T: np.full(5, mean) for T, mean in zip(horizons, (50.0, 20.0, -159.0))}
+    found = {("fast", "EGS"): grows, ("slow", "EGS"): falls, ("fast", "MASTER"): grows}
+    judge_stationary_regret(Recorder(), found)
+    (slope,), reason = judged["nsbco.C14.fast"]
+    assert slope.estimate == pytest.approx(0.5) and reason == ""
+    (slope,), reason = judged["nsbco.C14.slow"]
+    assert not np.isfinite(slope.high) and reason == "the mean is negative, -159 at T = 2^14"
