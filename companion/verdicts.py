@@ -169,6 +169,8 @@ class Verdict:
         """Statistic with its interval and the number of trials, as text; "" without a statistic."""
         if self.statistic is None:
             return ""
+        if self.method.endswith(stats.UNDEFINED):
+            return f"{self.method.split(',')[0]} does not exist, n {self.n}"
         exact = self.interval is None and self.n is None
         text = lambda v: f"{v:.6g}" if exact and isinstance(v, float) else format_number(v)
         value = ", ".join(map(text, np.atleast_1d(self.statistic).tolist()))

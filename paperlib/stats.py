@@ -14,6 +14,7 @@ from scipy.special import stdtrit
 
 LEVEL = 0.95  # default confidence level
 RESAMPLES = 10_000  # default number of bootstrap resamples
+UNDEFINED = "unbounded, because it does not exist"  # end of ``Interval.method`` of a statistic that does not exist
 HEAVY_TAIL = 0.5  # largest share of ``tail_share`` of a distribution without heavy tails
 
 
@@ -166,7 +167,7 @@ def _unbounded(of: str, n: int, low: float = -math.inf) -> Interval:
 
     For example, the logarithm of a mean below 0 does not exist.
     """
-    return Interval(math.inf, low, math.inf, n, f"{of}, unbounded, because it does not exist")
+    return Interval(math.inf, low, math.inf, n, f"{of}, {UNDEFINED}")
 
 
 def _resamples(n: int, seed: int, resamples: int) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any
 import jinja2
 import numpy as np
 
+from paperlib import stats
 from paperlib.core.text import format_number
 
 from ..verdicts import short_id
@@ -126,6 +127,8 @@ def result(claim: dict) -> str:
 
 def _number(judged: dict, side: str) -> str:
     """Return the statistic of a verdict with its interval, as text."""
+    if judged["method"].endswith(stats.UNDEFINED):
+        return "does not exist"
     values = ", ".join(map(format_number, np.atleast_1d(judged["statistic"]).tolist()))
     ends = f" [{', '.join(map(format_number, judged['interval']))}]" if judged["interval"] else ""
     return ("p " if side == "test" else "") + values + ends

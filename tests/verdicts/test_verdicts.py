@@ -160,6 +160,16 @@ def test_lines_are_short_and_rounded():
     assert verdicts.judge("toy.C7", 1.0, profile="paper").line == "C7  fails  1"
 
 
+def test_a_statistic_that_does_not_exist_is_not_a_number(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAPERLIB_ROOT", str(tmp_path))
+    undefined = stats.growth([1, 2, 3], [[-1.0, -2.0, -3.0]] * 4, first=1)
+    row = verdicts.judge("toy.C1", undefined, profile="paper", reason="the mean is negative")
+    words = "log-log slope does not exist, n 4  the mean is negative"
+    assert row.line == f"C1  inconclusive  {words}"
+    (claim,) = (c for c in ledger.write("paper")["papers"]["toy"]["claims"] if c["id"] == row.id)
+    assert result(claim) == "does not exist; the mean is negative | 4"
+
+
 def test_a_verdict_of_the_paper_profile_prints_the_sentence_and_its_number():
     found = verdicts.judge("toy.C7", 1.0, profile="paper", reason="a remark")
     assert str(found) == "Fails: a sentence\n     at the paper's sizes: 1; a remark"
