@@ -261,6 +261,7 @@ class Page:
             says=inspect.cleandoc(words.SAYS),
             algorithm=words.ALGORITHM.strip(),
             theorem=getattr(words, "THEOREM", "").strip(),
+            symbols=getattr(words, "SYMBOLS", {}),
             learners=[(f"`{name}`", code_link(module, name)[1]) for module, _, name in learners],
             about_profile=SIZES[self.profile],
             outcome=outcome(self.name, self.profile, self.claims),

@@ -190,7 +190,9 @@ def run(
             begin = functools.partial(shown.begin, name)
             traces = []
             for rows in parts[name]:
-                traces.append(_chunk(known, rows, compute, begin))
+                path = results_dir() / f"{known.digest(trials=rows)}.npz"
+                traces.append(_chunk(known, path, rows, compute, begin))
+                _note_use(path)
                 shown.end()
             out[name] = Trace.merge(traces) if part is None else _Unread(name)
     return out
@@ -213,7 +215,6 @@ def cached_call(
     known = content_key({"name": name, "function": function, "inputs": inputs})
     path = results_dir() / f"{known.digest()}.npz"
     found = _load(path, _arrays)
-    _note_use(path)
     if found is None:
         check_writable(results_dir())
         begun = cpu_seconds()
@@ -229,18 +230,21 @@ def cached_call(
         save = lambda: write_atomically(path, lambda file: np.savez(file, **found))
         if _keep(known, path, save):
             _note_use(path, max(spent, 0.001))
+    _note_use(path)
     return found
 
 
 def _chunk(
-    known: Key, ids: Sequence[int], compute: Callable[..., Trace], begin: Callable[[], None]
+    known: Key,
+    path: Path,
+    ids: Sequence[int],
+    compute: Callable[..., Trace],
+    begin: Callable[[], None],
 ) -> Trace:
-    """Return the trace of the trials ``ids``, loaded from its file, or played after a call of ``begin``.
+    """Return the trace of the trials ``ids``, loaded from its file `path`, or played after a call of ``begin``.
 
     A checkpoint is stored next to the file until the file is complete.
     """
-    path = results_dir() / f"{known.digest(trials=ids)}.npz"
-    _note_use(path)
     checkpoint = path.with_suffix(".part.npz")
     read = functools.partial(_trace, ids, compute.keywords["horizon"])
     trace = _load(path, read)
@@ -284,8 +288,8 @@ def cpu_seconds() -> float:
 def _note_use(path: Path, seconds: float = 0.0) -> None:
     """Append a result's digest, and the CPU seconds that it took now, to the file that PAPERLIB_USED names.
 
-    The cost of a computed result is also appended to ``costs.txt``. Only jobs of the workflow set PAPERLIB_USED. Errors of the
-    disk are ignored.
+    A run that raised an error has no result, so it is not noted. The cost of a computed result is also appended to
+    ``costs.txt``. Only jobs of the workflow set PAPERLIB_USED. Errors of the disk are ignored.
     """
     if used := os.environ.get("PAPERLIB_USED"):
         for note in (Path(used), path.with_name("costs.txt"))[: 2 if seconds else 1]:

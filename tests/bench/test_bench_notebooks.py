@@ -13,6 +13,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from companion.bench import notebooks as cost
 from companion.store import results
+from paperlib.glbomd import GLBOMD, Bernoulli, SphereArms
 
 CODE = Path(__file__).resolve().parents[2]
 WORK = """from companion import store
@@ -119,6 +120,26 @@ def test_nothing_is_recorded_outside_of_a_job(tmp_path, monkeypatch):
     monkeypatch.delenv("PAPERLIB_USED", raising=False)
     results.cached_call("two", _two)
     assert [path.suffix for path in tmp_path.iterdir()] == [".npz"]
+
+
+def test_a_run_that_raises_an_error_is_not_a_result(tmp_path, monkeypatch):
+    """nsbco_1 shows a run that is refused."""
+    used = tmp_path / "used"
+    monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path))
+    monkeypatch.setenv("PAPERLIB_USED", str(used))
+    problem = SphereArms(Bernoulli(), arms=5, dim=2, norm=3.0)
+    learners = {"GLB-OMD": GLBOMD(Bernoulli(), norm_bound=3.0)}
+    with pytest.raises(ValueError, match="refused"):
+        results.run(problem, learners, 4, 2, probes={"x": _refuse})
+    with pytest.raises(ValueError, match="refused"):
+        results.cached_call("refuse", _refuse)
+    assert not used.exists()
+    results.cached_call("two", _two)
+    assert len({line.split()[0] for line in used.read_text().splitlines()}) == 1
+
+
+def _refuse(*_):
+    raise ValueError("refused")
 
 
 def _two():

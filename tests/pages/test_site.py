@@ -320,6 +320,13 @@ def test_the_first_screen_of_a_page_has_the_algorithm_and_leads_to_its_code(foun
     assert not re.search(r"\\[{},;!%]", first + theorem.split("\n## ")[0])
 
 
+@pytest.mark.parametrize("paper", names())
+def test_every_explained_symbol_occurs_in_a_statement(found, paper):
+    summaries = " ".join(each["summary"] for each in found["papers"][paper]["statements"])
+    symbols = getattr(paper_module(paper, "page"), "SYMBOLS", {})
+    assert [symbol for symbol in symbols if symbol not in summaries] == []
+
+
 def test_figures_named_by_an_f_string_are_placed_where_they_are_saved():
     """goucb_2 saves figures 2a to 2d in a loop."""
     own = notebooks("goucb")
