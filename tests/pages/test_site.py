@@ -180,7 +180,7 @@ def test_reference_pages_name_every_public_class_and_function():
 
 
 def test_the_page_of_claims_counts_unknown_tails():
-    claim = {"id": "toy.C1", "parts": [], "n": 20, "interval": [0, 1], "exempt": "", "source": "", "sentence": "", "verdict": "holds", "statistic": 0, "side": "below", "reason": ""}  # fmt: skip
+    claim = {"id": "toy.C1", "parts": [], "n": 20, "interval": [0, 1], "exempt": "", "source": "", "sentence": "", "verdict": "holds", "statistic": 0, "side": "below", "method": "", "reason": ""}  # fmt: skip
     changed = [{}, {"n": 99}, {"n": 19}, {"n": 100}, {"tail": 0.3}, {"interval": None}, {"n": None}, {"exempt": "run time"}]  # fmt: skip
     paper = {"claims": [claim | change for change in changed], "replication": {}}
     text = papers.all_claims({"profile": "paper", "papers": {"toy": paper}})
