@@ -33,6 +33,30 @@ THEOREM = r"""
 With $\bar q \ge 6\alpha\ln(4T/\delta)/\varepsilon^2$, all variances are within the factor $\alpha$ of the exact ones, and the dictionary has at most of the order of $\bar q d_\mathrm{eff}$ points, with high probability (Theorem 3.1). Here $d_\mathrm{eff}$ is the effective dimension, the sum of the posterior variances at the pulled points. Then the regret is of order $\sqrt T\big(\xi D + \sqrt{\lambda F^2 D} + \xi\ln\frac1\delta\big)$ with $D = d_\mathrm{eff}\ln(\kappa^2T)$ (Theorem 4.1). Our runs have smaller $\bar q$ than the condition requires, unless stated otherwise.
 """
 
+SYMBOLS = {  # symbols of the statements -> their meaning, in the order of the table
+    "kappa2": "the largest k(x, x) of the arms; kappa is its square root",
+    "||f||": "the norm of the unknown function f in the reproducing kernel Hilbert space of k; F is the known bound, and K here is the kernel matrix of the centers z_j",
+    "xi": "the noise level; eta is the noise",
+    "s2": "the exact posterior variance divided by the ridge lambda; s2~ is the sketched posterior variance divided by lambda",
+    "alpha": "(1 + eps) / (1 - eps), where eps is the accuracy that the dictionary must have",
+    "S_t": "the dictionary after round t, a subset of the pulls",
+    "qbar": "the oversampling; each pull of x is kept with probability min(1, qbar s2~(x))",
+    "d_eff(t)": "the effective dimension Tr K_t (K_t + lambda I)^{-1} of the first t pulls, also d_eff",
+    "mu_t(x)": "the posterior mean of the learner after t observations; s2_t(x) is its posterior variance divided by lambda, exact for GP-UCB and sketched for BKB, and s_t(x) the square root; in Section 3.2 and the appendices, s2_t(x) is mostly exact for BKB, too",
+    "beta_t": "the confidence radius of the learner's rule after t observations; beta_T in Theorem 4.1, corrected, is the largest one so far",
+    "C_lambda": "u / ln(1 + u) for u = kappa2 / lambda",
+    "K_T": "the kernel matrix of the first T pulled arms, also K; ||K|| is its largest eigenvalue",
+    "(1) and (2)": "the exact mean k_t(x)^T (K_t + lambda I)^{-1} y, and the exact variance k(x, x) - k_t(x)^T (K_t + lambda I)^{-1} k_t(x) divided by lambda, where k_t(x) has the kernel values of x and the pulled arms, and y the rewards",
+    "n": "the number of pulls of an arm, also n_i of arm x_i; sums of n s2_t are over the arms",
+    "u": "a uniform random number per arm, which decides whether the arm is in the dictionary",
+    "gamma_t": "the maximum of (1 / 2) ln det(I + K / lambda) over t pulls; the check uses a certified upper bound",
+    "Phi_t": "the features phi of the first t pulls, one row per pull, also Phi, with phi(x)^T phi(x') = k(x, x'); A_t, also A, is Phi_t^T Phi_t + lambda I",
+    "A~": "the matrix Phi~^T Phi~ + lambda I for the projected features Phi~ = Phi P, where P projects onto the span of the features in the dictionary; mu~ is the sketched mean",
+    "jitter": "the multiple of the identity that a learner adds to the kernel matrix of its dictionary, 1e-12 kappa2 in the check",
+    "SoR": "the subset of regressors, with the variance (P phi)^T A~^{-1} (P phi)",
+    "e the accuracy": "the spectral norm e of A^{-1/2} Phi^T (W - I) Phi A^{-1/2}, where the diagonal matrix W has 1 / p for a kept pull with inclusion probability p, and 0 for every other pull",
+}
+
 MAIN = (
     "figure_2",
     "regret_parity",

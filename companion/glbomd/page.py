@@ -40,6 +40,32 @@ $$dSR\sqrt{S^2R + \log T}\sqrt{T\log T/\kappa_*} + \kappa d^2S^2R^3\log T (S^2R 
 where $\kappa_*$ is the inverse of the mean slope at the best arms, and $\kappa \ge \kappa_*$ the inverse of the smallest slope. As the paper states (Section 3.3), methods that refit by maximum likelihood depend less on $S$.
 """
 
+SYMBOLS = {  # symbols of the statements -> their meaning, in the order of the table
+    "theta*": "the unknown parameter; the ball is the set of all parameters with a norm of at most S",
+    "mu'": "the slope of the link function mu, with the smallest value c_mu and the largest value C_mu on [-S, S]",
+    "R": "the self-concordance constant: 1 for logistic, binomial and Poisson rewards, 0 for Gaussian rewards",
+    "reach": "half the length of the interval of the check; in the paper it is S",
+    "X_t": "the arm of round t, and theta_t is the estimate before this round",
+    "beta_t": "the confidence radius, with the square 4 lambda S^2 + 2 eta ln(1 / delta) + 6 d eta^2 ln(2 + 2 C_mu t / (lambda g))",
+    "H_t": "the matrix lambda I plus the sum over s < t of mu'(X_s^T theta_{s+1}) X_s X_s^T / g",
+    "ridge": "the parameter lambda; the printed one is at least 2 max{7 d eta R^2, max{3 eta R S, 1} C_mu / g}",
+    "G2": "8 kappa d R C_mu g beta_{T+1}^2 ln(1 + T / (g kappa d lambda))",
+    "G1": "2 beta_T sqrt(2 g d (1 + C_mu) ln(1 + T C_mu / (g d lambda)))",
+    "kappa_*": "the inverse of the mean slope at the best arms of the rounds; kappa is 1 / c_mu",
+    "(42a)": "the unconstrained step theta_t - eta A^{-1} grad l_t(theta_t) with A = H_t + eta Hess l_t(theta_t); (42b) is its projection onto the ball in the norm of A, and (3) is step 3 of the algorithm",
+    "eta": "the step size 1 + R S; alpha is 3 eta / 2",
+    "l~_t": "the second-order expansion at theta_t of the loss l_t, the negative log-likelihood of the reward of round t up to a constant",
+    "L*": "the sum of l_s(theta*) over s <= t, also L*_t; L+ is the sum of l_s(theta_{s+1})",
+    "g": "the dispersion, where g mu' is the variance of a reward: 1 for logistic, binomial and Poisson rewards, the noise variance for Gaussian rewards",
+    "S_D2": "the sum over s <= t of ||theta_{s+1} - theta_s||^2 in the Euclidean norm; S_DH is the sum in the norm of H_s",
+    "z_s": "the scaled arm sqrt(mu'(X_s^T theta_{s+1})) X_s; V_s is g H_s",
+    "int mu'": "the integral of mu'(z_1 + v (z_2 - z_1)) over v in [0, 1], for any z_1 and z_2 in [-S, S]",
+    "m_s": "the mix loss -ln E e^{-l_s(theta)}, with theta from the Gaussian P_s = N(theta_s, alpha H_s^{-1})",
+    "Q_s": "the Gaussian N(theta_{s+1}, alpha H_s^{-1}); D(theta, theta_{s+1}) is the Bregman divergence of l_s, but D is a distance in Lemma 8",
+    "M_s": "the matrix H_{s+1} - (lambda / 2) I; M_t in Lemma 9 is a supermartingale",
+    "0.344...": "1 / x^2 for the largest x with 2 e^{x^2 / 2} Phi(x) - 1 - x sqrt(2 / pi) <= 2 x^2, where Phi is the standard normal distribution function",
+}
+
 MAIN = (
     "figure_1",
     "figure_2",

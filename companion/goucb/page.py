@@ -31,6 +31,30 @@ THEOREM = r"""
 Let $f$ belong to the family, and let its risk grow around $w_*$ as Assumption 3.3 requires. With $n = \sqrt T$ evaluations in Phase I, $\lambda = C_\lambda\sqrt T$ and the $\beta_t$ of Lemma 5.3, the regret of both phases is of order $d_w^2\sqrt T/\mu$ up to logarithms, for $T$ above a constant (Theorem 4.1). Here $d_w$ is the number of weights, which grows with the dimension of the points for the paper's network, and $\mu$ is the strong convexity of the risk at $w_*$. The paper notes that $\mu$ can be small in practice, which makes the bound large (Section 7).
 """
 
+SYMBOLS = {  # symbols of the statements -> their meaning, in the order of the table
+    "w*": "the true parameter in the known box W, with f(x) = f_x(w*); in the runs, the one nearest to w_0 among the parameters of the same function",
+    "f_x(w)": "the value at the point x of the model with parameter w; gradients and Hessians are with respect to w",
+    "C_g": "the bound on the gradient norms, and C_h on the Hessian norms; in statements along runs, both also cover the estimates outside W",
+    "w_0": "the least-squares estimate of Phase I; w_t is the estimate after t evaluations of Phase II",
+    "B_L": "our bound on the risk L(w_0), of order (sigma^2 + F^2) (ln(1 / delta) + dw ln(n b C_g sqrt(dw) / F)) / n for a box W with side b",
+    "mu": "the growth constant of the risk, with (mu / 2) ||w - w*||^2 <= L(w) on W; far from w*, tau and gamma are the coefficient and the exponent of the growth",
+    "n": "the number of evaluations of Phase I; T is the number of evaluations of Phase II",
+    "R_{n + T}": "the regret of both phases; r_t = f* - f(x_t) is the gap of evaluation t of Phase II to the maximum f* of f",
+    "beta_T": "3 (sigma^2 (l_T + 2 ln(2 / delta)) + lambda B_0^2 + C_h^2 R^4 T S / 4) with B_0^2 = 2 B_L / mu in Theorem 4.1, the largest beta_t of the run in Lemma 5.5, and dw sigma^2 + 2 dw^3 / mu^2 in (7)",
+    "kappa_K": "K / ln(1 + K) for K = C_g^2 / lambda",
+    "l_T": "ln(det Sigma_T / det Sigma_0), also l_t with index t; in Theorem 4.1, the upper bound dw ln(1 + T C_g^2 / (dw lambda)) of this",
+    "lambda": "the ridge; in Theorem 4.1, the smallest one that meets the condition of Lemma 5.3, localization",
+    "Sigma_t": "the matrix lambda I plus the sum over i < t of g_i g_i^T, where g_i is the gradient of f_{x_i} at w_i",
+    "rho_i": "the Taylor remainder f_{x_i}(w*) - f_{x_i}(w_i) - g_i^T (w* - w_i); eta_i = y_i - f_{x_i}(w*) is the noise, with variance sigma^2",
+    "beta_t": "the squared radius of the ball; in most runs, sqrt(beta_t) is sigma sqrt(l_t + 2 ln(2 / delta)) + sqrt(lambda) ||w_0 - w*|| + (C_h / 2) max_{i < t} ||w_i - w*||^2 sqrt(t S_t), which is root in Ball_t",
+    "R": "in Lemma 5.3, the bound with R^2 = 6 (B_0^2 + sigma^2 (l_T + 2 ln(2 / delta)) / lambda), where B_0^2 is at most the squared diameter of W, l_T is as in Theorem 4.1, and S is min{T, dw, l_T}; in Theorem 4.1, printed, the regret",
+    "u_t(x)": "the norm ||g||_{Sigma_t^{-1}} of the gradient g of f_x at w_t; u_t is u_t(x_t)",
+    "dw": "the number of parameters",
+    "L(w)": "the risk, the mean of (f_x(w) - f_x(w*))^2 over uniform points x; H is its Hessian at w*",
+    "iota": "ln(n C_h^2) + ln(2 / delta)",
+    "max{...}": "in the check, zeta / (mu c^2) with c = 1/2 and the largest eigenvalue zeta of H; in the paper, the maximum of this and a term with tau and gamma",
+}
+
 MAIN = (
     "figure_1",
     "figure_2a",

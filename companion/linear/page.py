@@ -23,6 +23,12 @@ $$\mathrm{Regret}_T = \sum_{t=1}^T \Big[\max_{x\in\mathcal X} x^\top\theta_* - x
 3. Update $V_{t+1} = V_t + x_{t+1}x_{t+1}^\top$, and $\hat\theta_{t+1}$ by ridge regression.
 """
 
+SYMBOLS = {  # symbols of the statements -> their meaning, in the order of the table
+    "theta_t": "the ridge estimate of the unknown parameter theta* after t rounds",
+    "V_t": "the matrix lambda I plus the sum over s <= t of x_s x_s^T, with the ridge lambda and the arm x_s of round s",
+    "radius_t": "the confidence radius R sqrt(2 ln(det(V_t)^{1/2} det(lambda I)^{-1/2} / delta)) + lambda^{1/2} S",
+}
+
 MAIN = ("ellipsoid",)  # figures that the page shows first; the others are folded
 FIGURES = {  # name of the file -> title, in the order of the page
     "ellipsoid": "Regret and confidence radii of OFUL and ConfidenceBall",

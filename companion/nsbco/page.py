@@ -41,6 +41,33 @@ up to logarithms (Theorem 3.4). Lemma 4.1 turns any anytime policy whose station
 **Our runs** have other constants, which no theorem covers: $\delta_s = h n_s^{-1/4}$ with $h = 1/4$ and $N_0 = 1$ (in the paper $h = 1$ and $N_0 = \lceil c_0^{-2}\rceil + 1$), optimistic estimates clipped at 1, and calibrated thresholds.
 """
 
+SYMBOLS = {  # symbols of the statements -> their meaning, in the order of the table
+    "gamma": "the ratio sigma / L; q is 1 - gamma",
+    "x*_t": "the maximizer of f_t; f*_t is the value f_t(x*_t)",
+    "X^o(c_0)": "the points of the set X with a distance of at least c_0 from its boundary",
+    "Delta(t)": "the largest change of the function from round t to round t + 1; Delta_t is the sum of Delta(tau) over tau < t",
+    "V_T": "the bound on the total change over T rounds, also V",
+    "C_1": "c_1^{2/3} lambda^{1/3} with c_1 = rho(1), in the paper with lambda^{2/3}; C_2 is c_1",
+    "lambda": "the factor of Delta_t in Definition 2.1, equal to rho(1) in its checks; 1 in property 1 and 2 in property 2 of Lemma 4.1",
+    "z_s": "the center of epoch s of Algorithm 2, with n_s = ceil(q^{-4s} N_0) pairs of queries per direction at the distance delta_s = h n_s^{-1/4}; in most of our runs, h is 1/4 and N_0 is 1",
+    "r-bar_t": "the optimistic estimate of the best value, with the constant b_0 of the bonus: 2 kappa_0 as printed, otherwise calibrated or corrected",
+    "g_s": "the estimate of the gradient in epoch s; a is half the length of the interval of the rewards at a point, and l is ln(d T)",
+    "bias": "the error of differences, L delta_s / 2 unless f_1 is quadratic; in the checked runs, bias and Delta are 0, because f_1 is quadratic and does not change",
+    "noise_free_regret": "the closed form, after an epoch the sum over this and all earlier epochs of d n_s sigma (q^{2s} ||x* - z_0||^2 + delta_s^2)",
+    "rt(t)": "the bound on the policy's regret per round, in our runs for EXP3-IX on 5 points",
+    "e(t)": "2 sqrt(ln(2 T) / t), twice the printed value; some checks of the printed rho(t) have the printed value in r-bar",
+    "rho(t)": "the bound c_1 / sqrt(t) in Definition 2.1, where c_1 is 6 kappa_0 as printed, 3 b_0 + 4 sqrt(l) + 1 as proved, and 3 b_0 as calibrated; in Lemma 4.1, the stated one",
+    "order m": "the order of a window of 2^m rounds; a block of order n has 2^n rounds",
+    "p_m": "the probability 2^{-(n-m)/2} that a window of order m is scheduled in a block of order n",
+    "thread": "the copy of the base algorithm that runs on one window; a spell of it is a sequence of rounds in which it is active",
+    "U_t": "the smallest r-bar of the block so far; t' is the number of its rounds so far",
+    "A_1": "the threshold constant of Test 1, and A_2 of Test 2: 54 (log2 T + 1) c_1 and 18 (log2 T + 1) c_1 as printed, otherwise calibrated",
+    "B_0(t)": "2 sqrt(l) + 1 + L h plus terms for the exploration and for the distances of the centers from x*_1",
+    "S": "the number of epochs in T rounds, at most 2 + ln(max{1, T / (2 d N_0)}) / (4 ln(1 / q))",
+    "constants.deviation": "the sum of 2 a sqrt(t l), t Delta_t, delta_0 times the bound on the gradients, and a bound on the regret of each epoch, computed by a recursion on the distance of z_s from x*_1",
+    "kappa_0": "sqrt(l) + L + 2 d ln T / q + (16 B_X^2 / q^3 + 2 L^2 / q^7) d^{3/2} l^4 / c_0, where B_X is the diameter of X",
+}
+
 MAIN = (
     "one_run",
     "regret_against_T",

@@ -28,6 +28,28 @@ $$\mathcal R_T = \sum_{t=1}^T f_t(y_t) - \min_{x\in\mathcal K}\sum_{t=1}^T f_t(x
 If $T$ is unknown, Algorithm 2 runs PF in epochs of 1, 2, 4, ... rounds; our runs of Figure 1 do this, too. We multiply $\eta$ by $c$, because the proof [needs this](#e1). In the code: steps 1 and 2 are `select` and `estimate` of [`OnePoint`](../../paperlib/pfbco/learners/onepoint.py#OnePoint), steps 3 to 5 are `update` of [`PFBCO`](../../paperlib/pfbco/learners/pfbco.py#PFBCO), and the epochs are [`Doubling`](../../paperlib/learners/wrapper.py#Doubling).
 """
 
+SYMBOLS = {  # symbols of the statements -> their meaning, in the order of the table
+    "K": "the convex set of points, of dimension n; alpha K is the set of all alpha x with x in K",
+    "c R G / r": "a term with the radius R of a ball around 0 that contains K, and the radius r of a ball around 0 in K",
+    "y_t": "the played point x_t + delta u_t, with the center x_t and a random unit vector u_t, also u",
+    "normalized coordinates": "coordinates in which K contains the unit ball around 0, so that r = 1",
+    "c T^{-1/5}": "the exploration radius delta, which is no failure probability, with the exploration scale c in the unit of r; alpha is delta / r",
+    "A T^{4/5}": "the leading term of the bound, with A = sqrt(2) n M D / c + (5 sqrt(2.3) / 4) D G + 2 c G + c R G / r; B is n M D / (2 sqrt(2) c)",
+    "corrected learning rate": "eta = c D / (sqrt(2) n M) T^{-4/5}; the printed rate lacks the factor c",
+    "FKM": "gradient descent with one-point estimates and projections, with delta = c T^{-1/4} and eta = c D / (n M) T^{-3/4}",
+    "BlockPFBCO": "our variant, which explores around one center for round(sqrt(T)) rounds",
+    "f^": "the average of f over the ball of radius delta around a point",
+    "g_t": "the estimate (n / delta) f_t(y_t) u_t of the gradient",
+    "x*_t": "the leader, the minimizer over (1 - alpha) K of F_t(x) = eta (g_1 + ... + g_{t-1})^T x + ||x - x_1||^2",
+    "z": "a point of (1 - alpha) K; in the regret of the leader, the projection of the best fixed point on this set",
+    "sigma_{t+1}": "the Frank-Wolfe step of round t + 1; sigma_t is t^{-2/5}",
+    "h_t": "the gap F_t(x_t) - F_t(x*_t)",
+    "H_t": "the largest h_t / D^2 that the one-step inequality allows, with sqrt(H_{t+1}) = b / 2 + sqrt((1 - sigma_t) H_t + sigma_t^2 + b^2 / 4), H_1 = 0 and b = T^{-3/5} / sqrt(2)",
+    "kappa": "the constant in h_t <= kappa D^2 sigma_t, 2.3 in our proof and 2 in the paper",
+    "psi(t)": "(kappa (sigma_{t+1} - sigma_t) + (kappa - 1) sigma_t^2) / sqrt(kappa sigma_{t+1})",
+    "exploration": "the part sum f_t(y_t) - f_t(x_t) of the regret; tracking is the part sum f_t(x_t) - f_t(x*_t), and shrinking the part sum f_t(z) - f_t(x), where x is the best fixed point and z its projection on (1 - alpha) K",
+}
+
 MAIN = (
     "figure_1a",
     "figure_1b",

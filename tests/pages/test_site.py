@@ -323,6 +323,7 @@ def test_the_first_screen_of_a_page_has_the_algorithm_and_leads_to_its_code(foun
 @pytest.mark.parametrize("paper", names())
 def test_every_explained_symbol_occurs_in_a_statement(found, paper):
     summaries = " ".join(each["summary"] for each in found["papers"][paper]["statements"])
+    assert not re.search(r"``\w+``(, ``\w+``)*: |Arguments", summaries)  # for users of the code
     symbols = getattr(paper_module(paper, "page"), "SYMBOLS", {})
     assert [symbol for symbol in symbols if symbol not in summaries] == []
 

@@ -148,7 +148,7 @@ class Replay:
 
 @statement("Theorem 2, curvature along the run", f"{PAPER}, proof of Theorem 2")
 def curvature_along(run: Replay) -> Check:
-    """sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t for all t, in every run.
+    """sum mu'(X_s^T theta*) <= t / kappa_* + R Reg_t for all t, in every run.
 
     It follows from |mu'(a) - mu'(b)| <= R |mu(a) - mu(b)|.
     """

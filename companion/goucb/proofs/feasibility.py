@@ -169,7 +169,10 @@ def lemma_5_4(run: Replay, curvature: float, span: float) -> Check:
 
 @statement("Lemma 5.4, printed", f"{PAPER}, Lemma 5.4")
 def lemma_5_4_printed(run: Replay, curvature: float, span: float) -> Check:
-    """r_t <= 2 sqrt(beta_t) u_t + 2 beta_t C_h / lambda in rounds with w* in the ball. Arguments: as in ``lemma_5_4``."""
+    """r_t <= 2 sqrt(beta_t) u_t + 2 beta_t C_h / lambda in rounds with w* in the ball.
+
+    Arguments: as in ``lemma_5_4``.
+    """
     return _instantaneous(lemma_5_4_printed.statement, run, curvature, span, 2.0)
 
 

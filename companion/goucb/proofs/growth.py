@@ -338,7 +338,10 @@ class Landscape:
 
 @statement("Figure 1", f"{PAPER}, Figure 1 and Assumption 3.3")
 def figure_1(landscape: Landscape, w: Any) -> Check:
-    """min{(mu / 2) |v|^2, (tau / 2) |v|^gamma} <= L(w), v = w - w*. ``w``: in [0, 1], any shape."""
+    """min{(mu / 2) |v|^2, (tau / 2) |v|^gamma} <= L(w), v = w - w*.
+
+    ``w``: in [0, 1], any shape.
+    """
     return figure_1.statement.check(
         "min{(mu / 2) v^2, (tau / 2) |v|^gamma} <= L",
         {"mu": landscape.mu, "tau": landscape.tau, "gamma": landscape.gamma},

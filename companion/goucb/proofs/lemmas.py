@@ -170,7 +170,10 @@ def lemma_c6(run: Replay) -> Check:
 
 @statement("Lemma C.6, printed", f"{PAPER}, Lemma C.6")
 def lemma_c6_printed(run: Replay, slope: float) -> Check:
-    """S_t <= 2 dw ln(1 + t C_g^2 / (dw lambda)), which is true. ``slope``: C_g."""
+    """S_t <= 2 dw ln(1 + t C_g^2 / (dw lambda)), which is true.
+
+    ``slope``: C_g.
+    """
     return lemma_c6_printed.statement.check(
         "S_t <= 2 dw ln(1 + t C_g^2 / (dw lambda))",
         run.inputs,
@@ -247,7 +250,7 @@ def potential_step(u2: Any, growth: Any) -> Check:
 
 @statement("Lemma B.3", f"{PAPER}, Lemma B.3")
 def lemma_b3(run: Replay, noise: float, delta: float) -> Check:
-    """With probability 1 - delta: ||sum_{i < t} g_i eta_i||^2 <= sigma^2 (l_t + 2 ln(1 / delta)) in the norm of Sigma_t^{-1} for all t.
+    """With probability 1 - delta, here half of Algorithm 1's delta: ||sum_{i < t} g_i eta_i||^2 <= sigma^2 (l_t + 2 ln(1 / delta)) in the norm of Sigma_t^{-1} for all t.
 
     No union over t is needed (E3). Detects noise that is larger than sigma.
     """

@@ -55,7 +55,10 @@ def condition_from(c: Constants, zeta: float | None, radius: float = 0.5) -> int
 
 @statement("Lemma 5.1, printed", f"{PAPER}, Lemma 5.1, with constant 1")
 def lemma_5_1_printed(risk: Any, n: int, c: Constants) -> Check:
-    """L(w_0) <= dw F^2 iota / n: reported, not judged. ``risk``: risk of w_0, R."""
+    """L(w_0) <= dw F^2 iota / n: reported, not judged.
+
+    ``risk``: risk of w_0, R.
+    """
     return lemma_5_1_printed.statement.check(
         "L(w_0) <= dw F^2 iota / n",
         {"n": n},
@@ -68,7 +71,10 @@ def lemma_5_1_printed(risk: Any, n: int, c: Constants) -> Check:
 
 @statement("Theorem 5.2, printed", f"{PAPER}, Theorem 5.2, with constant 1")
 def theorem_5_2_printed(far2: Any, n: int, c: Constants) -> Check:
-    """||w_0 - w*||^2 <= dw F^2 iota / (mu n): reported, not judged. ``far2``: ||w_0 - w*||^2, R."""
+    """||w_0 - w*||^2 <= dw F^2 iota / (mu n): reported, not judged.
+
+    ``far2``: ||w_0 - w*||^2, R.
+    """
     return theorem_5_2_printed.statement.check(
         "||w_0 - w*||^2 <= dw F^2 iota / (mu n)",
         {"n": n},
@@ -103,7 +109,10 @@ def condition_8(c: Constants, T: int, zeta: float, radius: float = 0.5) -> Check
 
 @statement("Theorem 4.1, printed", f"{PAPER}, Theorem 4.1, with constant 1 and C_lambda = 1")
 def theorem_4_1_printed(regret: Any, T: int, c: Constants) -> Check:
-    """R <= sqrt(T) F + sqrt(T beta_T dw + T beta_T^2 / lambda^2) with beta_T of (7) and lambda = sqrt(T): reported, not judged (E2). ``regret``: R."""
+    """R <= sqrt(T) F + sqrt(T beta_T dw + T beta_T^2 / lambda^2) with beta_T of (7) and lambda = sqrt(T): reported, not judged (E2).
+
+    ``regret``: R.
+    """
     # (7): beta_t = dw sigma^2 + dw^3 / mu^2 + dw^3 t / (mu^2 T), at t = T
     beta = c.parameters * c.noise**2 + 2 * (c.parameters**3 / c.growth**2)
     return theorem_4_1_printed.statement.check(

@@ -96,7 +96,10 @@ def lemma_3_1_numeric(y: Any, best: Any, drift: Any, s: Setting) -> Check:
 
 @statement("Lemma 3.1, printed", f"{PAPER}, Lemma 3.1, Eq. (21)")
 def lemma_3_1_printed(y: Any, best: Any, drift: Any, s: Setting) -> Check:
-    """|sum (y_tau - f*_1)| <= 2 kappa_0 sqrt(t) in all rounds with Delta_t <= 1 / sqrt(t); vacuous below T = 3e21. Arguments as for ``lemma_3_1``."""
+    """|sum (y_tau - f*_1)| <= 2 kappa_0 sqrt(t) in all rounds with Delta_t <= 1 / sqrt(t); vacuous below T = 3e21.
+
+    Arguments as for ``lemma_3_1``.
+    """
     bonus = lambda T: 2 * sum(theory.kappa_0(s, T))
     bound = lambda T, t: bonus(T) * np.sqrt(t)
     return _deviation(lemma_3_1_printed.statement, y, best, drift, s, bound, bonus)

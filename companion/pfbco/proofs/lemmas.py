@@ -69,7 +69,10 @@ def smoothing(values, smoothed, delta: float, grad_bound: float) -> Check:
 
 @statement("Unbiased estimate", f"{PAPER}, Lemma 2")
 def unbiased_estimate(estimates, gradient) -> Check:
-    """E (n / delta) f(x + delta u) u = grad f^(x), up to five standard errors per coordinate. ``estimates``: N x n, a sample; ``gradient``: of f^, n."""
+    """E (n / delta) f(x + delta u) u = grad f^(x), up to five standard errors per coordinate.
+
+    ``estimates``: N x n, a sample; ``gradient``: of f^, n.
+    """
     g = np.asarray(estimates, float)
     error = g.std(0, ddof=1) / len(g) ** 0.5
     return unbiased_estimate.statement.check(
@@ -97,7 +100,10 @@ def estimate_norm(norms, s: Setting, delta) -> Check:
 
 @statement("Accumulated estimates", f"{PAPER}, Algorithm 1")
 def accumulated(run: Replay, A) -> Check:
-    """A_t = eta (g_1 + ... + g_{t-1}): the learner's sum before round t, compared with its points and losses. ``A``: the learner's, R x T x n."""
+    """A_t = eta (g_1 + ... + g_{t-1}): the learner's sum before round t, compared with its points and losses.
+
+    ``A``: the learner's, R x T x n.
+    """
     anew = 2 * (run.x[:, :1] - run.free[:, :-1])
     # Rounding is relative to the numbers that are added up.
     size = run.eta.view(-1, 1) * pad(run.norms.cumsum(1)[:, :-1], (1, 0))
@@ -111,7 +117,10 @@ def accumulated(run: Replay, A) -> Check:
 
 @statement("Feasibility", PROOF)
 def feasibility(distances) -> Check:
-    """x_t is in (1 - alpha) K and y_t is in K: both distances are at most 1e-9. ``distances``: R x ... (``probes.Feasible``)."""
+    """x_t is in (1 - alpha) K and y_t is in K: both distances are at most 1e-9.
+
+    ``distances``: R x ... (``probes.Feasible``).
+    """
     return feasibility.statement.check(
         "dist(x_t, (1 - alpha) K), dist(y_t, K) <= 1e-9", {}, distances, 1e-9
     )
@@ -161,7 +170,10 @@ def _moves(run: Replay, star: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 @statement("Lemma 6", f"{PAPER}, Lemma 6")
 def lemma_6(run: Replay, star: Tensor) -> Check:
-    """g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2. ``star``: a learner's leaders, R x (T + 1) x n."""
+    """g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2.
+
+    ``star``: a learner's leaders, R x (T + 1) x n.
+    """
     gain, _, eta = _moves(run, star)
     return lemma_6.statement.check(
         "g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2",
@@ -174,7 +186,10 @@ def lemma_6(run: Replay, star: Tensor) -> Check:
 
 @statement("Lemma 6, sharp", f"{PAPER}, Lemma 6, sharpened")
 def lemma_6_sharp(run: Replay, star: Tensor) -> Check:
-    """g_t (x*_t - x*_{t+1}) <= eta ||g_t||^2 / 2 and ||x*_t - x*_{t+1}|| <= eta ||g_t|| / 2: the constant is a quarter of Lemma 6's (E3). ``star``: as for ``lemma_6``."""
+    """g_t (x*_t - x*_{t+1}) <= eta ||g_t||^2 / 2 and ||x*_t - x*_{t+1}|| <= eta ||g_t|| / 2: the constant is a quarter of Lemma 6's (E3).
+
+    ``star``: as for ``lemma_6``.
+    """
     gain, step, eta = _moves(run, star)
     bound = torch.stack([eta * run.norms**2 / 2, eta * run.norms / 2], 2)
     # Rounding is relative to the numbers that are subtracted, times leaders of order 1.
@@ -274,7 +289,10 @@ def tracking(ratios) -> Check:
 
 @statement("Tracking, printed", PROOF)
 def tracking_printed(ratios) -> Check:
-    """h_t <= 2 D^2 sigma_t: reported only, not judged, because its proof halves the smoothness of F_t (E2). ``ratios``: as for ``tracking``."""
+    """h_t <= 2 D^2 sigma_t: reported only, not judged, because its proof halves the smoothness of F_t (E2).
+
+    ``ratios``: as for ``tracking``.
+    """
     found = _tracking(tracking_printed.statement, ratios, KAPPA_PRINTED)
     return change_kind(Reported, found, remark=HALF)
 

@@ -35,7 +35,10 @@ LEVEL = 0.98  # confidence level, two-sided, which is 99 % on each side
 
 @statement("Assumption 1", f"{PAPER}, Section 1.1")
 def assumption_1(values: Any, answers: Any) -> Check:
-    """|f_t(x)| <= 1 and |y_t| <= 1. ``values``, ``answers``: function values and rewards, any shapes."""
+    """|f_t(x)| <= 1 and |y_t| <= 1.
+
+    ``values``, ``answers``: function values and rewards, any shapes.
+    """
     found = np.concatenate([np.abs(np.asarray(x, float)).ravel() for x in (values, answers)])
     return assumption_1.statement.check("|f_t(x)|, |y_t| <= 1", {}, found, 1.0)
 
@@ -61,14 +64,20 @@ def assumption_2(gradients: Any, curvatures: Any, s: Setting) -> Check:
 
 @statement("Assumption 3", f"{PAPER}, Section 1.1")
 def assumption_3(curvatures: Any, s: Setting) -> Check:
-    """-Hess f_t >= sigma I. ``curvatures``: least eigenvalues of -Hess, any shape."""
+    """-Hess f_t >= sigma I.
+
+    ``curvatures``: least eigenvalues of -Hess, any shape.
+    """
     formula, inputs = "sigma <= least eigenvalue of -Hess f_t", {"sigma": s.concavity}
     return assumption_3.statement.check(formula, inputs, -np.ravel(curvatures), -s.concavity)
 
 
 @statement("Assumption 4", f"{PAPER}, Section 1.1")
 def assumption_4(stars: Any, task: Task) -> Check:
-    """x*_t is in X^o(c_0), up to 1e-9. ``stars``: ... x d."""
+    """x*_t is in X^o(c_0), up to 1e-9.
+
+    ``stars``: ... x d.
+    """
     formula, inputs = "dist(x*_t, X^o(c_0)) <= 1e-9", {"c_0": float(task.margin.max())}
     return assumption_4.statement.check(
         formula, inputs, distances(stars, task, task.inside), ROUNDING

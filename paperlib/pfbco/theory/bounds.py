@@ -40,7 +40,10 @@ def per_trial(value, like: np.ndarray) -> np.ndarray:
 
 @statement("Assumption, convexity", f"{PAPER}, assumptions of Theorem 1")
 def assumption_convex(loss: Callable[[Tensor], Tensor], a: Tensor, b: Tensor) -> Check:
-    """f((a + b) / 2) <= (f(a) + f(b)) / 2 for points a, b of K. ``loss``: of one round, R x n -> R; ``a``, ``b``: R x n."""
+    """f((a + b) / 2) <= (f(a) + f(b)) / 2 for points a, b of K.
+
+    ``loss``: of one round, R x n -> R; ``a``, ``b``: R x n.
+    """
     middle, left, right = loss((a + b) / 2), loss(a), loss(b)
     bound = (left + right) / 2 + 1e-12 * (left.abs() + right.abs())
     formula = "f((a + b) / 2) <= (f(a) + f(b)) / 2"
@@ -49,7 +52,10 @@ def assumption_convex(loss: Callable[[Tensor], Tensor], a: Tensor, b: Tensor) ->
 
 @statement("Assumption, bounded losses", f"{PAPER}, assumptions of Theorem 1")
 def assumption_bounded(losses, loss_bound) -> Check:
-    """|f_t(y_t)| <= M at every played point y_t. ``losses``: R x ...; ``loss_bound``: a number or R."""
+    """|f_t(y_t)| <= M at every played point y_t.
+
+    ``losses``: R x ...; ``loss_bound``: a number or R.
+    """
     size, inputs = np.abs(np.asarray(losses, float)), {"M": float(np.max(loss_bound))}
     bound = per_trial(loss_bound, size)
     return assumption_bounded.statement.check("|f_t(y_t)| <= M", inputs, size, bound)
@@ -57,7 +63,10 @@ def assumption_bounded(losses, loss_bound) -> Check:
 
 @statement("Assumption, bounded gradients", f"{PAPER}, assumptions of Theorem 1")
 def assumption_gradient(norms, grad_bound) -> Check:
-    """||grad f_t|| <= G, in normalized coordinates, at every evaluated point. ``norms``: R x ...; ``grad_bound``: a number or R."""
+    """||grad f_t|| <= G, in normalized coordinates, at every evaluated point.
+
+    ``norms``: R x ...; ``grad_bound``: a number or R.
+    """
     norms, inputs = np.asarray(norms, float), {"G": float(np.max(grad_bound))}
     bound = per_trial(grad_bound, norms)
     return assumption_gradient.statement.check("||grad f_t|| <= G", inputs, norms, bound)
@@ -193,13 +202,19 @@ def theorem_2(regret, rounds: Sequence[int], s: Setting) -> Check:
 
 @statement("FKM", "Hazan, Introduction to Online Convex Optimization, FKM, with general constants")
 def fkm(regret, horizons: Sequence[int], s: Setting) -> Check:
-    """E R_T <= (n M D / c + 2 c G + c R G / r) T^{3/4} for FKM with the constants of the book. Arguments as for ``theorem_1``."""
+    """E R_T <= (n M D / c + 2 c G + c R G / r) T^{3/4} for FKM with the constants of the book.
+
+    Arguments as for ``theorem_1``.
+    """
     formula = "E R_T <= (n M D / c + 2 c G + c R G / r) T^{3/4}"
     return _regret_check(fkm.statement, formula, theory.fkm_bound, regret, horizons, s)
 
 
 @statement("Block variant", "ours, after Garber & Kretzu (2020)")
 def block_variant(regret, horizons: Sequence[int], s: Setting) -> Check:
-    """E R_T <= [sqrt(2) D sqrt(n^2 M^2 / c^2 + G^2) + G D + 2 c G + c R G / r] T^{3/4} for BlockPFBCO, plus a term for the rounded block length. Arguments as for ``theorem_1``."""
+    """E R_T <= [sqrt(2) D sqrt(n^2 M^2 / c^2 + G^2) + G D + 2 c G + c R G / r] T^{3/4} for BlockPFBCO, plus a term for the rounded block length.
+
+    Arguments as for ``theorem_1``.
+    """
     formula = "E R_T <= [sqrt(2) D sqrt(n^2 M^2 / c^2 + G^2) + G D + 2 c G + c R G / r] T^{3/4}"
     return _regret_check(block_variant.statement, formula, theory.block_bound, regret, horizons, s)
