@@ -4,6 +4,7 @@ All statements except "Unbiased estimate" and "Regret of the leader" hold on eve
 without a number of the paper are our own.
 Source: Chen, Zhang & Karbasi (2019), proof of Theorem 1.
 Letters: as in ``constants``; R trials, x_t center, y_t = x_t + delta u_t, g_t = (n / delta) f_t(y_t) u_t, x*_t leader.
+Arguments of a learner: ``A`` its sums A_t, R x T x n; ``star`` its leaders, R x (T + 1) x n; ``ratios`` as for ``tracking``.
 """
 
 import math
@@ -100,10 +101,7 @@ def estimate_norm(norms, s: Setting, delta) -> Check:
 
 @statement("Accumulated estimates", f"{PAPER}, Algorithm 1")
 def accumulated(run: Replay, A) -> Check:
-    """A_t = eta (g_1 + ... + g_{t-1}): the learner's sum before round t, compared with its points and losses.
-
-    ``A``: the learner's, R x T x n.
-    """
+    """A_t = eta (g_1 + ... + g_{t-1}): the learner's sum before round t, compared with its points and losses."""
     anew = 2 * (run.x[:, :1] - run.free[:, :-1])
     # Rounding is relative to the numbers that are added up.
     size = run.eta.view(-1, 1) * pad(run.norms.cumsum(1)[:, :-1], (1, 0))
@@ -170,10 +168,7 @@ def _moves(run: Replay, star: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 @statement("Lemma 6", f"{PAPER}, Lemma 6")
 def lemma_6(run: Replay, star: Tensor) -> Check:
-    """g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2.
-
-    ``star``: a learner's leaders, R x (T + 1) x n.
-    """
+    """g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2."""
     gain, _, eta = _moves(run, star)
     return lemma_6.statement.check(
         "g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2",
@@ -186,10 +181,7 @@ def lemma_6(run: Replay, star: Tensor) -> Check:
 
 @statement("Lemma 6, sharp", f"{PAPER}, Lemma 6, sharpened")
 def lemma_6_sharp(run: Replay, star: Tensor) -> Check:
-    """g_t (x*_t - x*_{t+1}) <= eta ||g_t||^2 / 2 and ||x*_t - x*_{t+1}|| <= eta ||g_t|| / 2: the constant is a quarter of Lemma 6's (E3).
-
-    ``star``: as for ``lemma_6``.
-    """
+    """g_t (x*_t - x*_{t+1}) <= eta ||g_t||^2 / 2 and ||x*_t - x*_{t+1}|| <= eta ||g_t|| / 2: the constant is a quarter of Lemma 6's (E3)."""
     gain, step, eta = _moves(run, star)
     bound = torch.stack([eta * run.norms**2 / 2, eta * run.norms / 2], 2)
     # Rounding is relative to the numbers that are subtracted, times leaders of order 1.
@@ -289,10 +281,7 @@ def tracking(ratios) -> Check:
 
 @statement("Tracking, printed", PROOF)
 def tracking_printed(ratios) -> Check:
-    """h_t <= 2 D^2 sigma_t: reported only, not judged, because its proof halves the smoothness of F_t (E2).
-
-    ``ratios``: as for ``tracking``.
-    """
+    """h_t <= 2 D^2 sigma_t: reported only, not judged, because its proof halves the smoothness of F_t (E2)."""
     found = _tracking(tracking_printed.statement, ratios, KAPPA_PRINTED)
     return change_kind(Reported, found, remark=HALF)
 
