@@ -554,7 +554,7 @@ FINDINGS = (
         ),
     ),
     Finding(
-        "In simulated pricing along 470 real share prices with 64 customers per day, where only the drift of the best price is real, the tests increase regret: on average, MASTER's regret over the 1204 days of a series is {N8} higher than the regret of its schedule without tests. MASTER has more regret than the static baseline on most of the series ([figure](#stocks)).",
+        "In simulated pricing along 470 real share prices, where only the drift of the best price is real, the tests increase regret: on average, MASTER's regret over all customers of a series is {N8} higher than the regret of its schedule without tests. MASTER has more regret than the static baseline on most of the series ([figure](#stocks)).",
         {"N8": "holds"},
     ),
     Finding(

@@ -325,7 +325,8 @@ def test_every_explained_symbol_occurs_in_a_statement(found, paper):
     summaries = " ".join(each["summary"] for each in found["papers"][paper]["statements"])
     assert not re.search(r"``\w+``(, ``\w+``)*: |Arguments", summaries)  # for users of the code
     symbols = getattr(paper_module(paper, "page"), "SYMBOLS", {})
-    assert [symbol for symbol in symbols if symbol not in summaries] == []
+    alone = lambda symbol: re.search(rf"(?<![\w~^]){re.escape(symbol)}(?!\w)", summaries)
+    assert [symbol for symbol in symbols if not alone(symbol)] == []
 
 
 def test_figures_named_by_an_f_string_are_placed_where_they_are_saved():
