@@ -11,6 +11,7 @@ import functools
 import json
 import logging
 import math
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
@@ -123,6 +124,14 @@ class Erratum(NamedTuple):
     problem: str
     resolution: str
     function: Callable[[], dict[str, float]] | None = None
+
+    def __str__(self) -> str:
+        """Return the erratum in lines, with its numbers if there are any."""
+        numbers = self.function() if self.function else {}
+        listed = "; ".join(f"{name}: {format_number(x)}" for name, x in numbers.items())
+        texts = [f"{self.problem.rstrip('.')}.", listed, f"here: {self.resolution.rstrip('.')}."]
+        wrapped = [textwrap.indent(textwrap.fill(text, 106), " " * 4) for text in texts if text]
+        return "\n".join([f"{self.id}  {self.where}", *wrapped])
 
 
 @dataclass(frozen=True)

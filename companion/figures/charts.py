@@ -84,6 +84,11 @@ def dot_style(name: str, how: Mapping[str, Any]) -> dict[str, Any]:
     return found | ({"markerfacecolor": "white"} if "oracle" in name else {})
 
 
+def _interval(sample: Any) -> stats.Interval:
+    """Return a sample's mean with its t-interval; an interval is returned as it is."""
+    return sample if isinstance(sample, stats.Interval) else stats.mean(sample)
+
+
 def sweep_panel(
     ax: Axes,
     samples: dict[str, dict[float, Any]],
@@ -103,8 +108,8 @@ def sweep_panel(
     Controls, which do not have the setting, are horizontal lines with bands.
 
     Args:
-        samples: name -> setting >= 0 -> sample over trials; setting 0 is drawn at the left edge.
-        controls: name -> sample over trials.
+        samples: name -> setting >= 0 -> sample over trials, or an interval; setting 0 is drawn at the left edge.
+        controls: name -> sample over trials, or an interval.
         known: name -> setting -> an exactly known value, drawn as a line without an interval.
         log_y: whether the y axis is logarithmic too.
         tick: setting -> its tick label.
@@ -123,7 +128,7 @@ def sweep_panel(
     with style_context():
         for name, sample in samples.items():
             at = sorted(sample)
-            found = [stats.mean(sample[x]) for x in at]
+            found = [_interval(sample[x]) for x in at]
             line = how[name] | {"label": (labels or {}).get(name, how[name]["label"])}
             errorbars(ax, [place[x] for x in at], found, **line)
             mean, low, high, n = ([x[i] for x in found] for i in range(4))
@@ -135,7 +140,7 @@ def sweep_panel(
         line = lambda name: (how[name]["color"], how[name]["linestyle"])
         count = Counter(map(line, controls))
         for name, sample in controls.items():
-            found = numbers[name] = stats.mean(sample)
+            found = numbers[name] = _interval(sample)
             means.append(found.estimate)
             drawn = how[name] | {"marker": None}
             # Without markers some lines look the same and a legend cannot distinguish them, so the
