@@ -1,4 +1,4 @@
-"""Tests of the best points in hindsight: values computed by hand, generic solvers, and certified gaps."""
+"""Tests of the best matrices in hindsight: values computed by hand, generic solvers, and certified gaps."""
 
 import numpy as np
 import pytest
@@ -6,102 +6,13 @@ import torch
 from pfbco_runs import loss_at
 from scipy.optimize import minimize
 
-from companion.datasets import registry as datasets
-from companion.pfbco.problems.portfolio import Portfolio
 from companion.pfbco.proofs import comparators
-from companion.pfbco.proofs.comparators import bcrp, best_completion
+from companion.pfbco.proofs.comparators import best_completion
 from paperlib.core.streams import Streams
 from paperlib.maths.matrices import NuclearBall, Spectrahedron, svec
 from paperlib.pfbco.problems.completion import MatrixCompletion
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
-
-
-def made_up(trials=3, days=60, n=5, spread=0.2, seed=0):
-    return np.exp(np.random.default_rng(seed).normal(0, spread, (trials, days, n)))
-
-
-# ---- portfolios --------------------------------------------------------------------------------------------
-
-
-def test_two_stocks_that_take_turns():
-    best = bcrp(torch.tensor([[[1.0, 2.0], [1.0, 0.5]] * 20], **TKWARGS))
-    np.testing.assert_allclose(best.point, [[0.5, 0.5]], atol=1e-4)
-    assert best.value.item() == pytest.approx(-0.0588915, abs=1e-7) == -np.log(1.5 * 0.75) / 2
-    # The second stock loses over each pair of rounds, so the best portfolio does not hold it.
-    one = bcrp(torch.tensor([[[1.1, 1.2], [1.0, 0.25]] * 20], **TKWARGS), 1e-9)
-    np.testing.assert_allclose(one.point, [[1.0, 0.0]], atol=1e-5)
-    assert one.value.item() == pytest.approx(-np.log(1.1) / 2, abs=1e-9)
-
-
-def test_bcrp_against_a_generic_solver():
-    ratios = made_up()
-    best = bcrp(torch.from_numpy(ratios), 1e-8)
-    for row, r in enumerate(ratios):
-        found = minimize(
-            lambda x: -np.log(r @ x).mean(),
-            np.full(5, 0.2),
-            jac=lambda x: -(r / (r @ x)[:, None]).mean(0),
-            method="SLSQP",
-            bounds=[(0, 1)] * 5,
-            constraints={"type": "eq", "fun": lambda x: x.sum() - 1},
-            options={"ftol": 1e-14},
-        )
-        assert best.value[row].item() == pytest.approx(found.fun, abs=1e-7)
-        np.testing.assert_allclose(best.point[row], found.x, atol=2e-3)
-    assert bool((best.point >= 0).all()) and best.point.sum(1).tolist() == pytest.approx([1.0] * 3)
-
-
-@pytest.mark.parametrize("tolerance", [1e-2, 1e-3, 1e-5])
-def test_the_gap_of_bcrp_bounds_its_suboptimality(tolerance):
-    ratios = made_up(6, spread=0.05, seed=3)
-    rough, exact = (bcrp(torch.from_numpy(ratios), gap) for gap in (tolerance, 1e-10))
-    missing = rough.value - exact.value
-    assert bool(
-        (rough.gap <= tolerance).all()
-        & (missing <= rough.gap + 1e-9).all()
-        & (missing >= -1e-9).all()
-    )
-    wealth = np.einsum("rtn,rn->rt", ratios, rough.point)
-    np.testing.assert_allclose(
-        rough.gap, (ratios / wealth[..., None]).mean(1).max(1) - 1, atol=1e-12
-    )
-    np.testing.assert_allclose(rough.value, -np.log(wealth).mean(1))
-
-
-def test_a_trial_of_bcrp_is_the_same_alone():
-    ratios = torch.from_numpy(made_up(4, spread=0.01))
-    batch = bcrp(ratios)
-    for row in range(4):
-        torch.testing.assert_close(
-            bcrp(ratios[row : row + 1]).point[0], batch.point[row], rtol=1e-9, atol=1e-12
-        )
-
-
-@pytest.mark.slow
-def test_bcrp_of_real_stocks():
-    if not datasets.available("stocks"):
-        pytest.skip("the file of 'stocks' is not here")
-    instance = Portfolio().init(3, 1203, Streams(0, range(3)).at(-1), **TKWARGS)
-    r = instance.history(1203)
-    best = bcrp(r)
-    uniform, single = -r.mean(2).log().mean(1), -r.log().mean(1).amax(1)
-    assert bool((best.value <= single + 1e-5).all() & (single < uniform).all()) and bool(
-        (best.gap <= 1e-5).all()
-    )
-    # Another choice of stocks had about -0.0018 per day.
-    assert -0.0030 < best.value.mean() < -0.0010
-
-
-def test_bcrp_raises_if_it_has_not_converged(monkeypatch):
-    monkeypatch.setattr(comparators, "STEPS", 2)
-    with pytest.raises(
-        RuntimeError, match="the gap of EM must be at most 1e-09 after 2 steps, got 0.0387"
-    ):
-        bcrp(torch.from_numpy(made_up()), 1e-9)
-
-
-# ---- matrices ----------------------------------------------------------------------------------------------
 
 
 def drawn(p, trials=3, seed=0):

@@ -8,7 +8,6 @@ import pytest
 from companion.pfbco.claims import CLAIMS
 from companion.pfbco.experiments import losses
 from companion.pfbco.figures import growth, portfolio, run_time, theory
-from companion.pfbco.figures.losses import print_losses
 from companion.store.seconds import Seconds
 from paperlib.core.trace import Trace
 
@@ -136,11 +135,3 @@ def test_single_calls_are_judged_relative_to_the_oracle(study):
     run_time.judge_calls(study, called)
     assert study.judged == {"pfbco.C10.specialized": 3.0}
     assert {*study.left_out} == {"pfbco.C10.solver"}
-
-
-def test_a_learner_without_a_row_counts_in_holms_correction(capsys):
-    traces = {"PF": summed(1.0), "FKM": summed(2.0), "StochOCG": summed(1.5)}
-    print_losses(traces)
-    rows = capsys.readouterr().out.splitlines()
-    print_losses(traces, skip="StochOCG")
-    assert capsys.readouterr().out.splitlines() == rows[:2]

@@ -1,4 +1,4 @@
-"""Tests of quadratic losses over random polytopes: values, bounds over all vertices and rounds, and the best point in hindsight."""
+"""Tests of quadratic losses over random polytopes: values, bounds over all vertices and rounds, and the summed loss."""
 
 from dataclasses import replace
 
@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 from pfbco_runs import loss_at
-from scipy.optimize import LinearConstraint, linprog, minimize
+from scipy.optimize import linprog
 
-from companion.pfbco.proofs.comparators import best_quadratic
 from paperlib.core.streams import Streams
 from paperlib.learners.wrapper import Doubling
 from paperlib.maths.polytopes import polytope
@@ -164,7 +163,7 @@ def test_the_expected_loss():
     assert bool(((losses.mean(0) - expected).abs() < 4 * error).all())
 
 
-def test_best_point_in_hindsight():
+def test_the_summed_loss():
     instance = instance_of(QuadraticPolytope(4, 3), 60, 4)
     problem, cset = QuadraticPolytope(4, 3), instance.task.cset
     Q, w = problem.total(instance, 60)
@@ -173,38 +172,6 @@ def test_best_point_in_hindsight():
     torch.testing.assert_close(
         (x0.unsqueeze(1) @ Q @ x0.unsqueeze(2)).flatten() / 2 + (w * x0).sum(1), summed
     )
-    for i in range(4):
-        C, d = (
-            cset.normals[i].numpy(),
-            (cset.offsets[i] * cset.rho[i] + cset.normals[i] @ cset.center[i]).numpy(),
-        )
-        q, v = Q[i].numpy(), w[i].numpy()
-        x, value = best_quadratic(C, d, q, v)
-        f = lambda x: x @ q @ x / 2 + v @ x
-        assert (C @ x <= d + 1e-9).all() and value == pytest.approx(f(x), rel=1e-12)
-        corners = (cset.center[i] + cset.rho[i] * cset.vertices[i]).numpy()
-        assert value <= min(map(f, corners)) + 1e-9 and value <= f(cset.center[i].numpy())
-        gradient = q @ x + v
-        assert gradient @ x - (corners @ gradient).min() <= 1e-6 * np.abs(q).max()
-        other = minimize(
-            f,
-            cset.center[i].numpy(),
-            jac=lambda x: q @ x + v,
-            method="SLSQP",
-            constraints=LinearConstraint(C, ub=d),
-            options={"ftol": 1e-14, "maxiter": 500},
-        )
-        np.testing.assert_allclose(x, other.x, atol=1e-5)
-
-
-def test_best_point_inside_and_on_a_face():
-    C, d = np.vstack([-np.eye(2), np.eye(2)]), np.array([0.0, 0.0, 1.0, 1.0])
-    x, value = best_quadratic(C, d, 4.0 * np.eye(2), np.array([-1.0, -2.0]))
-    np.testing.assert_allclose(x, [0.25, 0.5])
-    assert value == pytest.approx(-0.625)
-    x, value = best_quadratic(C, d, np.eye(2), np.array([1.0, -0.5]))
-    np.testing.assert_allclose(x, [0.0, 0.5], atol=1e-12)
-    assert value == pytest.approx(-0.125)
 
 
 def test_sizes_of_the_default_polytopes():

@@ -13,6 +13,7 @@ from paperlib import stats
 from paperlib.core.text import format_number
 from paperlib.core.trace import Trace
 
+from ...figures.text import interval_text
 from .settings import FIGURE
 
 RESAMPLES = 2000  # resamples of each bootstrap
@@ -64,24 +65,14 @@ def beats(
 ) -> stats.Test:
     """Test whether a learner's final average loss is below the losses of all baselines (``largest``: above them).
 
-    The result is the weakest of the comparisons.
-
-    Raises:
-        ValueError: the trials of the learners differ.
+    The result is the weakest of the comparisons. ``traces``: with the same trials.
     """
     sign = -1.0 if largest else 1.0
     return stats.combine_tests(
-        stats.wilcoxon({rival: sign * _difference(traces[rival], traces[name]) for rival in rivals})
-    )
-
-
-def _difference(a: Trace, b: Trace) -> np.ndarray:
-    """Return the final average losses of a minus the losses of b, R; an infinite loss is replaced by 1e300."""
-    if list(a.trials) != list(b.trials):
-        raise ValueError(
-            f"trials must be the same in both traces, because losses are compared per trial, got {list(a.trials)} and {list(b.trials)}"
+        stats.wilcoxon(
+            {rival: sign * (average(traces[rival]) - average(traces[name])) for rival in rivals}
         )
-    return np.nan_to_num(average(a), posinf=1e300) - np.nan_to_num(average(b), posinf=1e300)
+    )
 
 
 def relative_difference(
@@ -92,8 +83,6 @@ def relative_difference(
     ``a``, ``b``: R each, the same trials. ``gain``: the largest possible gain of each trial; with it, the difference is divided
     by the mean gain instead.
     """
-    if len(a) != len(b):
-        raise ValueError(f"a and b must have the same number of trials, got {len(a)} and {len(b)}")
     found, base = stats.paired_difference(a, b), float((b if gain is None else gain).mean())
     estimate, *ends = (x / base for x in found[:3])
     of = "relative mean difference" if gain is None else "mean difference relative to the gain"
@@ -174,26 +163,18 @@ class Row(NamedTuple):
     p: float | None  # two-sided Wilcoxon, adjusted by Holm's method
 
     def __str__(self) -> str:
-        words = [bracket(self.loss)]
+        words = [interval_text(self.loss)]
         if self.difference is not None:
-            words.append(f"difference {bracket(self.difference)}, p {self.p:.2g}")
+            words.append(f"difference {interval_text(self.difference)}, p {self.p:.2g}")
         if self.center is not None:
             words.append(f"centers {format_number(self.center)}")
         return "  ".join(words)
-
-
-def bracket(x: stats.Interval) -> str:
-    """Return "estimate [low, high]"."""
-    return f"{format_number(x.estimate)} [{format_number(x.low)}, {format_number(x.high)}]"
 
 
 def loss_table(traces: dict[str, Trace]) -> dict[str, Row]:
     """Return the average losses of all learners, each compared with PF's.
 
     Holm's method is applied separately to the learners of the figure and to the other learners.
-
-    Raises:
-        ValueError: as ``beats``.
     """
     test = lambda d: float(scipy.stats.wilcoxon(d).pvalue) if d.any() else 1.0
     # The curves of the figure are one family of comparisons; the additional learners are another.
@@ -201,7 +182,9 @@ def loss_table(traces: dict[str, Trace]) -> dict[str, Row]:
     others = {name: trace for name, trace in traces.items() if name != "PF"}
     for inside in (True, False):
         family = {name: x for name, x in others.items() if (name in FIGURE) == inside}
-        adjusted |= stats.holm({name: test(_difference(x, ours)) for name, x in family.items()})
+        adjusted |= stats.holm(
+            {name: test(average(x) - average(ours)) for name, x in family.items()}
+        )
     found = {}
     for name, trace in traces.items():
         center = _a_round(trace, "center") if "center" in trace.series else None
@@ -261,5 +244,5 @@ def late(traces: dict[str, Trace]) -> dict[str, str]:
             f"{both(traces[name])}   {beyond.estimate:+.3f} [{beyond.low:+.3f}, {beyond.high:+.3f}] {above:3d}"
         )
         if control is not None:
-            lines[name] += f"   {bracket(learns(traces, name))}  {both(control)}"
+            lines[name] += f"   {interval_text(learns(traces, name))}  {both(control)}"
     return lines

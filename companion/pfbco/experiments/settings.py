@@ -1,4 +1,4 @@
-"""Learners, price tables, probes and recorded rounds of the notebooks, and the best fixed point in hindsight.
+"""Learners, price tables, probes and recorded rounds of the notebooks, and the best fixed matrix in hindsight.
 
 Letters: R trials, T rounds.
 """
@@ -22,7 +22,7 @@ from paperlib.pfbco.probes import CenterLoss, FixedLoss, NoiseNorm, constants, g
 from paperlib.pfbco.problems.completion import MatrixCompletion
 
 from ..problems.portfolio import REAL, SYNTHETIC, Portfolio, choose
-from ..proofs.comparators import bcrp, best_completion, best_quadratic
+from ..proofs.comparators import best_completion
 
 RIVALS = ("FKM", "Unregularized", "StochOCG")  # the paper's baselines
 FIGURE = ("PF", "PF, sham", *RIVALS)  # the curves of a panel
@@ -118,21 +118,11 @@ def instance(problem: Problem, horizon: int, trials: int, seed: int) -> Any:
     return problem.init(trials, horizon, draw, dtype=torch.float64, device="cpu")
 
 
-def hindsight(problem: Problem, horizon: int, trials: int, seed: int = 0) -> np.ndarray:
-    """Return the average loss of the best fixed point in hindsight, R.
-
-    For portfolios it is the best constant rebalanced portfolio. For matrices it is the best matrix of the problem's set,
-    regardless of the oracle.
-    """
+def best_matrix_loss(
+    problem: MatrixCompletion, horizon: int, trials: int, seed: int = 0
+) -> np.ndarray:
+    """Return the average loss of the best fixed matrix of the problem's set in hindsight, regardless of the oracle, R."""
     played = instance(problem, horizon, trials, seed)
-    cset = played.task.cset
-    if isinstance(problem, Portfolio):
-        return bcrp(played.history(horizon)).value.numpy()
-    if isinstance(problem, MatrixCompletion):
-        sums = played.totals
-        best = best_completion(sums.weight, sums.target, cset, 1e-6 * horizon)
-        return ((best.value + sums.constant) / horizon).numpy()
-    Q, w = (x.numpy() for x in problem.total(played, horizon))
-    C, rho = cset.normals.numpy(), cset.rho.numpy()[:, None]
-    d = (C @ cset.center.numpy()[:, :, None])[:, :, 0] + rho * cset.offsets.numpy()
-    return np.array([best_quadratic(*of)[1] for of in zip(C, d, Q, w)]) / horizon
+    sums, cset = played.totals, played.task.cset
+    best = best_completion(sums.weight, sums.target, cset, 1e-6 * horizon)
+    return ((best.value + sums.constant) / horizon).numpy()

@@ -5,21 +5,13 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 
-from paperlib.core.text import format_number
 from paperlib.core.trace import Trace
 
 from ...figures.charts import lines_across
 from ...figures.drawing import Drawing, band_note, legend, panels
-from ..experiments.losses import average, averaged, caveat, relative_difference
+from ..experiments.losses import averaged, caveat
 from ..experiments.settings import FIGURE, recorded
-from .losses import (
-    average_panel,
-    bound_text,
-    constants_text,
-    final_losses,
-    norms_text,
-    print_losses,
-)
+from .losses import average_panel, final_losses
 
 Runs = Mapping[tuple[str, float], dict[str, Trace]]  # (oracle, c) -> learner -> trace
 TITLES = {
@@ -28,7 +20,6 @@ TITLES = {
     "psd": "$X \\succeq 0$, tr $X \\leq 18$",
 }
 EXPECTED = {"$X = 0$": 3510.0, "$X = 0.9 I$": 3352.05}  # expected losses of fixed matrices
-DIM = 210  # dimension of the symmetric 20 x 20 matrices
 
 
 def draw_figure_1c(traces: Runs, zero: np.ndarray, gain: np.ndarray) -> Drawing:
@@ -78,32 +69,3 @@ def _above_zero(ax: Axes, curves: dict[str, Trace], title: str) -> dict[str, dic
     above = {name: loss - EXPECTED["$X = 0$"] for name, loss in EXPECTED.items()}
     lines_across(ax, above, below=True)
     return numbers
-
-
-def print_final_losses(traces: Runs, gain: np.ndarray) -> None:
-    """Print the final average losses of all learners, and the difference between PF and its control with sign-flipped feedback."""
-    for (key, c), found in traces.items():
-        trials, horizon = len(found["PF"].trials), found["PF"].rounds[-1]
-        print(f"{key}, c = {c:g}, {trials} trials of {horizon} rounds")
-        print_losses(found)
-        pair = average(found["PF"]), average(found["PF, sham"])
-        both = {
-            "the loss": relative_difference(*pair),
-            "the gain": relative_difference(*pair, gain),
-        }
-        words = (
-            f"{100 * x.estimate:.2g} % [{100 * x.low:.2g}, {100 * x.high:.2g}] of {of}"
-            for of, x in both.items()
-        )
-        print("  PF minus control:", ", ".join(words))
-
-
-def print_bounds(traces: Runs) -> None:
-    """Print the constants, Theorem 1 divided by the trivial bound where it applies, and the mean norms of every run."""
-    for (key, c), found in traces.items():
-        trace = found["PF"]
-        bound = "no theorem" if key == "printed" else bound_text(trace, DIM, c)
-        largest = format_number(trace["constants"][:, 0].max())
-        print(
-            f"{key:8s} c = {c:<3g} {constants_text(trace)}  largest M {largest}  {bound}   {norms_text(found, digits=2)}"
-        )

@@ -21,47 +21,34 @@ def average_panel(
     return regret_panel(ax, traces, title=title, ylabel=ylabel, **how | more)
 
 
-def print_losses(
-    traces: dict[str, Trace], before: str = "  ", width: int = 15, skip: str = ""
-) -> None:
-    """Print one row of ``loss_table`` per learner.
-
-    Args:
-        traces: learner -> trace.
-        before: text in front of a learner's name.
-        width: width of the column of names.
-        skip: a learner without a row, which still counts in Holm's correction.
-    """
+def print_losses(title: str, traces: dict[str, Trace]) -> None:
+    """Print a title with the numbers of trials and rounds, and one row of ``loss_table`` per learner."""
+    print(f"{title}, {len(traces['PF'].trials)} trials of {traces['PF'].rounds[-1]} rounds")
     for name, row in loss_table(traces).items():
-        if name != skip:
-            print(f"{before}{name:{width}s} {row}")
+        print(f"  {name:15s} {row}")
 
 
-def constants_text(trace: Trace) -> str:
-    """Return M, G, D and R of PF's trace as text, means over trials."""
-    means = zip("MGDR", trace["constants"].mean(0))
-    return "  ".join(f"{name} {format_number(x)}" for name, x in means)
-
-
-def bound_text(trace: Trace, dim: int, c: float, digits: int = 2) -> str:
-    """Return Theorem 1 divided by 2MT, and the first round where this ratio is below 1, as text.
+def print_bounds(
+    title: str, traces: dict[str, Trace], dim: int, c: float, theorem: bool = True
+) -> None:
+    """Print PF's constants, Theorem 1 divided by the trivial bound, and the mean norms of estimates and noise.
 
     Args:
-        trace: PF's trace with its constants.
+        title: text in front.
+        traces: learner -> trace, with the constants in PF's.
         dim: dimension of the gradient estimates.
         c: exploration scale.
-        digits: significant digits of the ratio.
+        theorem: whether Theorem 1 applies to the runs.
     """
-    setting = Setting.recorded(trace["constants"], dim, c)
-    ratio = vacuity_ratio(theorem_1, setting, int(trace.rounds[-1]))
-    first = first_informative(theorem_1, setting)
-    return f"Theorem 1 over the trivial bound {ratio:.{digits}g}, below 1 from T = {first:.2g}"
-
-
-def norms_text(traces: dict[str, Trace], digits: int = 3) -> str:
-    """Return the mean norms of PF's estimates and of StochOCG's noise as text."""
-    ours, noise = mean_norms(traces)
-    return f"mean norm of estimates {ours:.{digits}g}, of the noise {noise:.{digits}g}"
+    trace, (ours, noise) = traces["PF"], mean_norms(traces)
+    found = zip("MGDR", trace["constants"].mean(0))
+    print(f"{title}, means over trials:", *(f"{name} {format_number(x)}" for name, x in found))
+    if theorem:
+        setting = Setting.recorded(trace["constants"], dim, c)
+        ratio = vacuity_ratio(theorem_1, setting, int(trace.rounds[-1]))
+        first = first_informative(theorem_1, setting)
+        print(f"  Theorem 1 over the trivial bound {ratio:.2g}, below 1 from T = {first:.2g}")
+    print(f"  mean norm of estimates {ours:.2g}, of the noise {noise:.2g}")
 
 
 def final_losses(tables: Mapping[str, dict[str, Trace]]) -> dict[str, dict]:

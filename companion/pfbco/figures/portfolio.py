@@ -17,14 +17,7 @@ from ...verdicts import Verdict
 from ..experiments.losses import agreed, average, averaged, caveat
 from ..experiments.settings import FIGURE, recorded
 from ..problems.portfolio import Portfolio, market
-from .losses import (
-    average_panel,
-    bound_text,
-    constants_text,
-    final_losses,
-    norms_text,
-    print_losses,
-)
+from .losses import average_panel, final_losses
 
 Runs = Mapping[tuple[str, float], dict[str, Trace]]  # (title of a table, c) -> learner -> trace
 FIXED = {"y = 0": "origin", "uniform portfolio": "uniform"}  # fixed portfolios -> series
@@ -118,34 +111,17 @@ def print_tables(tables: Mapping[str, str]) -> None:
         print(f"{title}: {days} ratios of {tickers} tickers, from {extremes[0]} to {extremes[1]}")
 
 
-def print_final_losses(
-    tables: Mapping[str, str],
-    traces: Runs,
-    unit: Runs,
-    ties: Mapping[str, dict[str, Trace]],
-    best: Mapping[str, np.ndarray],
-) -> None:
-    """Print the final average losses of all learners on each table, and the losses of fixed portfolios.
+def print_fixed_losses(title: str, trace: Trace, ties: dict[str, Trace]) -> None:
+    """Print the average losses of fixed portfolios, and of the learners with the other tie rule.
 
     Args:
-        tables, traces, unit: as in ``draw_figure_1b``.
-        ties: title -> learner -> trace, with the other tie rule.
-        best: title -> average loss of the best constant rebalanced portfolio in hindsight, R.
+        title: title of the table.
+        trace: PF's, with the losses of the fixed portfolios.
+        ties: learner -> trace, with the other tie rule.
     """
-    for title in tables:
-        for c in (c for name, c in traces if name == title):
-            found = traces[title, c]
-            trials, horizon = len(found["PF"].trials), found["PF"].rounds[-1]
-            print(f"{title}, c = {c:g}, {trials} trials of {horizon} rounds")
-            print_losses(found, width=20)
-            # StochOCG does not use M.
-            print_losses(unit[title, c], before="  M = 1: ", width=13, skip="StochOCG")
-        for name, trace in ties[title].items():
-            print(f"  {name:20s} {_mean_or_infinite(average(trace))}")
-        fixed = _fixed_losses(traces[title, 0.1]["PF"])
-        words = ", ".join(f"{name}: {format_number(loss)}" for name, loss in fixed.items())
-        least = format_number(best[title].mean())
-        print(f"  {words}, best constant rebalanced portfolio in hindsight: {least}")
+    found = {name: format_number(loss) for name, loss in _fixed_losses(trace).items()}
+    found |= {name: _mean_or_infinite(average(x)) for name, x in ties.items()}
+    print(f"{title}:", ", ".join(f"{name} {text}" for name, text in found.items()))
 
 
 def _mean_or_infinite(loss: np.ndarray) -> str:
@@ -153,13 +129,6 @@ def _mean_or_infinite(loss: np.ndarray) -> str:
     if np.isfinite(loss).all():
         return format_number(loss.mean())
     return f"infinite in {np.isinf(loss).sum()} of {len(loss)} trials"
-
-
-def print_bounds(traces: Runs) -> None:
-    """Print the constants, Theorem 1 divided by the trivial bound, and the mean norms of every run."""
-    for (title, c), found in traces.items():
-        print(f"{title}, c = {c:g}: {constants_text(found['PF'])}")
-        print(f"  {bound_text(found['PF'], STOCKS, c)}   {norms_text(found)}")
 
 
 def judge_tables(

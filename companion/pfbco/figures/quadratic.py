@@ -11,14 +11,7 @@ from ...figures.charts import lines_across
 from ...figures.drawing import Drawing, band_note, legend, panels
 from ..experiments.losses import average, averaged, caveat
 from ..experiments.settings import FIGURE, recorded
-from .losses import (
-    average_panel,
-    bound_text,
-    constants_text,
-    final_losses,
-    norms_text,
-    print_losses,
-)
+from .losses import average_panel, final_losses
 
 PROJECTIONS = ("FKM", "FKM, sham", "FKM 2005", "Leader")  # learners with exact projections
 ENDS = (255, 1023, 4095, 16383)  # rounds after which StochOCG's loss is compared with PF's
@@ -72,20 +65,6 @@ def _projections_panel(ax: Axes, traces: dict[str, Trace], rounds: list[int]) ->
     lines_across(ax, {"center": 0.0}, below=True)
     ax.set_ylim(-0.04, 0.14)
     return numbers
-
-
-def print_final_losses(runs: Mapping[float, dict[str, Trace]]) -> None:
-    """Print the final average losses of all learners. ``runs``: c -> learner -> trace."""
-    for c, traces in runs.items():
-        print(f"c = {c:g}, {len(traces['PF'].trials)} trials of {traces['PF'].rounds[-1]} rounds")
-        print_losses(traces, width=13)
-
-
-def print_bounds(traces: Mapping[float, dict[str, Trace]], dim: int) -> None:
-    """Print the constants, Theorem 1 divided by the trivial bound, and the mean norms. ``traces``: c -> learner -> trace."""
-    print("means over trials:", constants_text(traces[0.1]["PF"]))
-    for c, found in traces.items():
-        print(f"c = {c:<3g}  {bound_text(found['PF'], dim, c, digits=3)}   {norms_text(found)}")
 
 
 def print_loss_ratios(c: float, traces: dict[str, Trace]) -> None:
