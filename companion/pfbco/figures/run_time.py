@@ -87,29 +87,6 @@ def print_calls(called: Seconds) -> None:
         print(f"{name:28s}{us('lmo', name)}{us('project', name)}")
 
 
-def print_solver_ratios(over: Ratios, printed: Mapping[str, float]) -> None:
-    """Print the ratios of ``solver_ratios`` next to the ratios that the paper reports in Figure 1d."""
-    if not over:
-        print("generic solvers: not installed")
-        return
-    print("generic solvers                FKM / PF  / PF that solves linear programs  (paper)")
-    for name, found in over.items():
-        cells = (
-            f"{found[ours].estimate:9.1f}" if ours in found else " " * 9
-            for ours in ("PF", "PF, solver")
-        )
-        print(f"{name:30s}{'  '.join(cells)}  {printed[name]:26g}")
-
-
-def print_sizes(growth: Seconds, sizes: Sequence[int]) -> None:
-    """Print microseconds per round of PF, FKM and StochOCG for each size of the matrices and both oracles."""
-    print("matrices, size p                    PF      FKM StochOCG   FKM / PF  StochOCG / PF")
-    for p in sizes:
-        for mode in MODES:
-            oracle = "as printed" if mode == "paper_lmo" else "exact"
-            print(f"{p:4d}, oracle {oracle:16s}{microseconds(growth, f'{p} {mode}')}")
-
-
 # ---- Figure ------------------------------------------------------------------------------------------------
 
 
@@ -213,29 +190,36 @@ def _by_size(ax: Axes, growth: Seconds, sizes: Sequence[int]) -> dict[str, dict]
 # ---- Verdicts ----------------------------------------------------------------------------------------------
 
 
-def judge_specialized(
-    study: Study, timed: Seconds, printed: Mapping[str, float], word: str
+def judge_ratios(
+    study: Study,
+    ids: str,
+    seconds: Seconds,
+    learner: str,
+    printed: Mapping[str, float],
+    word: str,
+    of: str = "mean",
 ) -> list[Verdict]:
-    """Judge FKM's run time relative to PF's with specialized oracles and projections, by medians and by means.
+    """Judge a learner's run time relative to PF's on the problem of each panel.
 
     Args:
-        timed: run times of one trial.
+        ids: id of the claims, with a placeholder for the panel.
+        seconds: run times of the learner and of PF.
+        learner: its name.
         printed: the problems of panels a, b and c.
         word: table of prices, if it is not a real one.
+        of: "mean" or "median" run time per round.
     """
     judged = []
     for panel, name in zip("abc", printed):
-        reason, pair = _prices(panel, word), (("FKM", name), ("PF", name))
-        for claim, of in (("C4", "median"), ("C4.specialized", "mean")):
-            ratio = timed.ratio(*pair, of, resamples=RESAMPLES)
-            judged.append(study.judge(f"pfbco.{claim}.{panel}", ratio, reason=reason))
+        ratio = seconds.ratio((learner, name), ("PF", name), of, resamples=RESAMPLES)
+        judged.append(study.judge(ids.format(panel), ratio, reason=_prices(panel, word)))
     return judged
 
 
 def judge_solvers(
     study: Study, by_solver: Seconds, printed: Mapping[str, float], word: str
 ) -> list[Verdict]:
-    """Judge FKM's run time relative to PF's with generic solvers, by means; arguments as for ``judge_specialized``."""
+    """Judge FKM's run time relative to PF's with generic solvers, by means; arguments as for ``judge_ratios``."""
     judged = []
     for panel, name in zip("abc", printed):
         id = f"pfbco.C4.solver.{panel}"
@@ -248,25 +232,6 @@ def judge_solvers(
             judged.append(study.judge(id, ratio, reason=", ".join(reasons)))
         else:
             judged.append(study.not_run(id, NO_SOLVERS))
-    return judged
-
-
-def judge_stochocg(
-    study: Study, timed: Seconds, answered: Seconds, printed: Mapping[str, float], word: str
-) -> list[Verdict]:
-    """Judge StochOCG's mean run time relative to PF's, with and without the time to compute the feedback.
-
-    Args:
-        timed, answered: run times of one trial, without and with the time to compute the feedback.
-        printed, word: as for ``judge_specialized``.
-    """
-    judged = []
-    for panel, name in zip("abc", printed):
-        for key, seconds in (("", answered), (".alone", timed)):
-            pair = ("StochOCG", name), ("PF", name)
-            ratio = seconds.ratio(*pair, "mean", resamples=RESAMPLES)
-            id = f"pfbco.C5.{panel}{key}"
-            judged.append(study.judge(id, ratio, reason=_prices(panel, word)))
     return judged
 
 
