@@ -6,7 +6,6 @@ import pytest
 from companion.pfbco.experiments.growth import (
     doubling_slope,
     exponent_above,
-    falling,
     line_residual,
     local_slopes,
 )
@@ -28,6 +27,10 @@ def test_local_slopes_of_a_power_law():
     assert [x.estimate for x in local_slopes(bent)] == pytest.approx([1, np.log2(1.5), 0])
     noisy = local_slopes(np.column_stack([np.ones(20), np.linspace(1, 3, 20)]))[0]
     assert noisy.estimate == pytest.approx(1) and noisy.low < 0.99 and noisy.high > 1.01
+
+
+def falling(regret):
+    return exponent_above(regret, regret[:, :-3])
 
 
 def test_a_falling_exponent():

@@ -1,10 +1,7 @@
-"""Growth of the regret with the horizon and with the dimension, measured and as stated in Table 1.
+"""Growth of the regret with the horizon and with the dimension.
 
-Source: Chen, Zhang & Karbasi (2019), Table 1, with attributions; ``since`` is our addition.
 Letters: R trials, T' horizons, n dimensions. Each column of a regret, R x T', is a separate run.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,19 +29,6 @@ def _fitted(mean: np.ndarray) -> np.ndarray:
     return stats.slopes(np.arange(DOUBLINGS + 1), np.log2(mean))
 
 
-def falling(regret: np.ndarray) -> stats.Interval:
-    """Return the log-log slope of mean regret over the last doublings, minus the slope over equally many doublings before.
-
-    ``regret``: R x T', as in ``local_slopes``.
-    """
-    return stats.bootstrap(
-        regret[:, -2 * DOUBLINGS - 1 :],
-        lambda mean: _fitted(mean[..., DOUBLINGS:]) - _fitted(mean[..., : DOUBLINGS + 1]),
-        of=f"log-log slope over {DOUBLINGS} doublings minus slope over the {DOUBLINGS} before",
-        resamples=RESAMPLES,
-    )
-
-
 def doubling_slope(horizons: np.ndarray, regret: np.ndarray, last: int = 6) -> stats.Interval:
     """Return the log-log slope of mean regret over the last doublings. ``regret``: R x T'."""
     return stats.growth(
@@ -52,19 +36,26 @@ def doubling_slope(horizons: np.ndarray, regret: np.ndarray, last: int = 6) -> s
     )
 
 
-def exponent_above(regret: np.ndarray, other: np.ndarray) -> stats.Interval:
-    """Return the log-log slope of mean regret over the last doublings, minus the slope of another learner.
+def exponent_above(
+    regret: np.ndarray,
+    other: np.ndarray,
+    of: str = f"difference of the log-log slopes over {DOUBLINGS} doublings",
+) -> stats.Interval:
+    """Return the log-log slope of mean regret over the last doublings, minus the slope of another regret.
 
     The slow convergence of both slopes to their exponents mostly cancels in the difference. Therefore exponents that differ
     by 1/20 can be distinguished at horizons where each slope alone is still above its exponent.
 
-    ``regret``, ``other``: R x T' each, as in ``local_slopes``, with trials that share their random draws.
+    Args:
+        regret, other: R x T' each, as in ``local_slopes``, with trials that share their random draws; ``other`` is another
+            learner's regret, or the regret at earlier horizons.
+        of: name of the statistic.
     """
     last = slice(-DOUBLINGS - 1, None)
     return stats.bootstrap(
         np.concatenate([regret[:, last], other[:, last]], 1),
         lambda mean: _fitted(mean[..., : DOUBLINGS + 1]) - _fitted(mean[..., DOUBLINGS + 1 :]),
-        of=f"difference of the log-log slopes over {DOUBLINGS} doublings",
+        of=of,
         resamples=RESAMPLES,
     )
 
@@ -82,42 +73,3 @@ def line_residual(dims: list[int], regret: np.ndarray) -> stats.Interval:
         of="largest relative residual",
         resamples=RESAMPLES,
     )
-
-
-class Kind(NamedTuple):
-    """A class of algorithms: one row of Table 1."""
-
-    feedback: str  # "full information" or "bandit"
-    projection_free: bool
-    regret: str  # as a formula
-    source: str
-    note: str = ""
-    since: str = ""  # later result, published after the paper
-
-
-TABLE_1 = (
-    Kind("full information", False, "O(T^{1/2})", "Zinkevich (2003)"),
-    Kind(
-        "bandit",
-        False,
-        "O(T^{3/4})",
-        "Flaxman, Kalai & McMahan (2005)",
-        "for Lipschitz losses; O(T^{5/6}) otherwise",
-    ),
-    Kind(
-        "bandit",
-        False,
-        "O~(T^{1/2})",
-        "Bubeck et al. (2015, 2017), Hazan & Li (2016)",
-        "up to logarithms",
-    ),
-    Kind("full information", True, "O(T^{3/4})", "Hazan & Kale (2012)"),
-    Kind(
-        "bandit",
-        True,
-        "O(T^{4/5})",
-        "Chen, Zhang & Karbasi (2019)",
-        "this paper",
-        "O(T^{3/4}) expected regret with O(T) calls of the linear oracle (Garber & Kretzu, 2020)",
-    ),
-)

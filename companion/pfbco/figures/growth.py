@@ -14,54 +14,31 @@ from paperlib.pfbco.theory import constants as theory
 from paperlib.pfbco.theory.constants import first_informative, unit_ball
 
 from ...figures.drawing import Drawing, legend, line_style, panels, style_context
+from ...figures.text import interval_text
 from ...study import Study
 from ...styles import COLORS
 from ...verdicts import Verdict
-from ..experiments.growth import doubling_slope, exponent_above, falling
+from ..experiments.growth import DOUBLINGS, doubling_slope, exponent_above
 
 Key = tuple[str, int]  # a learner and a dimension
-SHOWN = (64, 1024, 4096, 16384, 32768)  # horizons of the table of regrets
 
 
 # ---- Theorem 1: regret against the horizon ------------------------------------------------------------------
 
 
-def print_bounds(
-    theorems: Mapping[Key, Check], printed: Mapping[int, Check], horizons: Sequence[int]
-) -> None:
-    """Print whether PF's and FKM's regret is below its bounds, at how many horizons a bound is informative, and its size.
+def print_bounds(checks: Mapping[Key, Check], horizons: Sequence[int]) -> None:
+    """Print whether the regret is below each bound, at how many horizons the bound is informative, and its size.
 
     Args:
-        theorems: learner and dimension -> check of its bound.
-        printed: dimension -> check of Theorem 1 as printed.
+        checks: name and dimension -> check of the bound.
         horizons: the horizons of the checks.
     """
-    for n, of_printed in printed.items():
-        known = [check for key, check in theorems.items() if key[1] == n and key[0] != "Block"]
-        for check in [*known, of_printed]:
-            informative = len(check.inputs["informs"])
-            times = format_number(check.inputs["median bound / mean"])
-            print(
-                f"n = {n}  {check}; below 2MT at {informative} of {len(horizons)} horizons; bound / mean {times}, median over horizons"
-            )
-
-
-def print_block_bounds(theorems: Mapping[Key, Check]) -> None:
-    """Print whether the block variant's regret is below its bound, and the size of the bound."""
-    for (name, n), check in theorems.items():
-        if name == "Block":
-            times = format_number(check.inputs["median bound / mean"])
-            print(f"n = {n}  {check}; bound / mean {times}")
-
-
-def print_regret(regret: Mapping[Key, np.ndarray], horizons: Sequence[int]) -> None:
-    """Print mean regrets with their standard errors at some horizons. ``regret``: learner and dimension -> R x T'."""
-    shown = [T for T in SHOWN if T in horizons]
-    print("mean regret and its standard error, T =", *shown)
-    for (name, n), values in regret.items():
-        mean, error = values.mean(0), values.std(0, ddof=1) / len(values) ** 0.5
-        at = [horizons.index(T) for T in shown]
-        print(f"  {name:6s} n = {n} ", "  ".join(f"{mean[i]:.1f} ({error[i]:.1f})" for i in at))
+    for (_, n), check in checks.items():
+        informative = len(check.inputs["informs"])
+        times = format_number(check.inputs["median bound / mean"])
+        print(
+            f"n = {n}  {check}; below 2MT at {informative} of {len(horizons)} horizons; bound / mean {times}, median over horizons"
+        )
 
 
 def draw_horizons(
@@ -136,9 +113,8 @@ def print_slopes(
     """
     for (name, n), x in whole.items():
         first, last = (format_number(local[name, n][i].estimate) for i in (2, -1))
-        slope = f"{format_number(x.estimate)} [{format_number(x.low)}, {format_number(x.high)}]"
         print(
-            f"{name:6s} n = {n}  slope {slope}, local from {first} at T = 64 to {last} at {horizons[-2]}"
+            f"{name:6s} n = {n}  slope {interval_text(x)}, local from {first} at T = 64 to {last} at {horizons[-2]}"
         )
 
 
@@ -172,7 +148,12 @@ def judge_falling(
     if horizons[-1] < 2**15:
         reason = f"horizons up to {horizons[-1]} are too short for three and five dimensions; it is judged with horizons up to {2**15}"
         return study.not_run("pfbco.C7.falling", reason)
-    slower = {f"n = {n}": falling(values) for (name, n), values in regret.items() if name == "PF"}
+    of = f"log-log slope over {DOUBLINGS} doublings minus slope over the {DOUBLINGS} before"
+    slower = {
+        f"n = {n}": exponent_above(values, values[:, :-DOUBLINGS], of)
+        for (name, n), values in regret.items()
+        if name == "PF"
+    }
     return study.judge("pfbco.C7.falling", stats.largest(slower))
 
 

@@ -1,6 +1,6 @@
 """Figures and tables of the notebook on theory: statements of the proof of Theorem 1, and the parts of the regret."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,21 +14,11 @@ from paperlib.pfbco.theory.constants import unit_ball
 
 from ...figures.charts import dots_panel, lines_across
 from ...figures.drawing import Drawing, legend, line_style, panels, style_context
+from ...figures.text import print_checks
 from ...styles import COLORS, Style
 from ..experiments.growth import doubling_slope
 from ..proofs.lemmas import kappa_infinity
 from ..proofs.replay import Split
-
-
-def print_checks(checks: Mapping[str, Check] | Iterable[Check], before: str = "") -> None:
-    """Print one line per check, with its remark. ``checks``: name -> check, or checks with the names of their statements."""
-    named = checks.items() if isinstance(checks, Mapping) else ((x.statement, x) for x in checks)
-    for name, check in named:
-        print(
-            f"{before}{name}  {check.verdict}, {check.count}"
-            + f"  {check.remark}" * bool(check.remark)
-        )
-
 
 # ---- Tracking -----------------------------------------------------------------------------------------------
 
@@ -110,7 +100,7 @@ def print_parts(
     print("mean over trials     T  ", "  ".join(f"{name:>8s}" for name in Split._fields))
     for T, split in parts.items():
         print(f"{T:22d}  ", "  ".join(f"{float(part.mean()):8.1f}" for part in split))
-    print_checks(throughout)
+    print_checks("along the runs", throughout)
     for T, check in zip(parts, at_end):
         print(f"T = {T:5d}  {check}")
 
@@ -212,8 +202,8 @@ def print_statements(along: Along, statements: Mapping[str, Check]) -> None:
     """Print the number of runs, the joined check of every statement, and the largest tracking error on each problem."""
     title = lambda name, loud: name + ", loss M" * loud
     tracking = {title(*key): checks for key, checks in along["Tracking"].items()}
-    print("runs:", *(f"{name} {len(checks)}" for name, checks in tracking.items()), sep="  ")
-    print_checks(statements)
+    runs = (f"{name} {len(checks)}" for name, checks in tracking.items())
+    print_checks(f"runs: {', '.join(runs)}", statements.values())
     worst = {
         name: max(check.observed[..., 0].max() for check in checks)
         for name, checks in tracking.items()

@@ -1,80 +1,20 @@
-"""Figures, tables and verdicts of the notebook on theory: sizes of Figure 1, Table 1, practical constants and errata."""
+"""Figure, table and verdicts of the notebook on theory: practical constants."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from paperlib import stats
 from paperlib.core.text import format_number
 from paperlib.core.trace import Trace
-from paperlib.pfbco.theory import constants as theory
-from paperlib.pfbco.theory.constants import first_informative, unit_ball
 
 from ...figures.charts import lines_across
 from ...figures.drawing import Drawing, band_note, legend, line_style, panels
 from ...study import Study
 from ...verdicts import Verdict
-from .. import errata
-from ..experiments.growth import TABLE_1
 from ..experiments.losses import averaged, by_epoch, last_quarter, late, learns, ratio
 from ..experiments.settings import recorded
-from ..proofs.lemmas import rule_of_thumb
 from .losses import average_panel
-
-# ---- Theorem 1 at the sizes of Figure 1, and Table 1 --------------------------------------------------------
-
-
-def print_vacuity() -> None:
-    """Print Theorem 1 divided by the largest possible regret for each panel of Figure 1, and from which horizon it is smaller."""
-    print("panel      T    c   corrected / 2MT   informative from     rule   printed / 2MT")
-    for panel in errata.PANELS:
-        for c in (1.0, 0.1):
-            s, T = errata.panel(panel, c)
-            corrected = format_number(theory.vacuity_ratio(theory.theorem_1, s, T))
-            first, rule = first_informative(theory.theorem_1, s), rule_of_thumb(s)
-            # The printed bound raises an error for c below 1.
-            other = "refused: c < 1"
-            if c >= 1:
-                other = format_number(theory.vacuity_ratio(theory.theorem_1_printed, s, T))
-            print(
-                f"{panel:>5s}  {T:5d}  {c:3g}   {corrected:>15s}   {first:16.2g}   {rule:6.2g}   {other}"
-            )
-
-
-def print_ball_bounds(dims: Sequence[int] = (1, 2, 3, 5, 10)) -> None:
-    """Print the coefficients of Theorem 1 on the unit ball with c = 1, its bounds, and the horizons from which they are informative."""
-    print(
-        "ball, c = 1     A      B   corrected and printed at T = 1000   informative from      Theorem 2 from"
-    )
-    for n in dims:
-        s = unit_ball(n)
-        A, B = theory.coefficients(s)
-        bounds = theory.theorem_1(s, 1000), theory.theorem_1_printed(s, 1000)
-        first = [
-            format_number(first_informative(bound, s))
-            for bound in (theory.theorem_1, theory.theorem_1_printed, theory.theorem_2)
-        ]
-        print(
-            f"n = {n:2d}   {A:10.4f}  {B:6.4f}   {bounds[0]:13.1f}  {bounds[1]:13.1f}   {first[0]:>10s} {first[1]:>10s}  {first[2]:>10s}"
-        )
-
-
-def print_table_1(whole: Mapping[tuple[str, int], stats.Interval]) -> None:
-    """Print the paper's Table 1 with the slopes measured in two dimensions. ``whole``: learner and dimension -> slope."""
-    slope = lambda name: format_number(whole[name, 2].estimate)
-    measured = {"Flaxman": "FKM", "Chen": "PF"}
-    for row in TABLE_1:
-        kind = "projection-free" if row.projection_free else "projections"
-        source = ", ".join(filter(None, (row.source, row.note)))
-        name = next((name for start, name in measured.items() if source.startswith(start)), None)
-        beside = f"  measured {line_style(name)['label']} {slope(name)}" if name else ""
-        print(f"{row.feedback:16s}  {kind:15s}  {row.regret:10s} {source}{beside}")
-        if row.since:
-            print(
-                f"{'':16s}  since: {row.since}; measured for our block variant, in the same spirit, {slope('Block')}"
-            )
-
 
 # ---- Practical constants ------------------------------------------------------------------------------------
 
@@ -171,14 +111,3 @@ def _finish(fig: Figure, axes: np.ndarray, center: float, top: float) -> None:
     for ax in axes[0]:
         ax.set_xlabel("")
     legend(fig)
-
-
-# ---- Errata -------------------------------------------------------------------------------------------------
-
-
-def show_erratum(id: str) -> None:
-    """Print the numbers that demonstrate an erratum, and this package's resolution."""
-    erratum = next(erratum for erratum in errata.ERRATA if erratum.id == id)
-    numbers = erratum.function().items()
-    print(", ".join(f"{name}: {format_number(value)}" for name, value in numbers))
-    print("here:", erratum.resolution)

@@ -336,11 +336,6 @@ def sum_of_steps(horizons: Sequence[int]) -> Check:
     )
 
 
-def rule_of_thumb(s: Setting) -> float:
-    """Return (n D / (sqrt(2) c))^5; Theorem 1 is vacuous at smaller horizons, because of its first term alone."""
-    return (s.dim * float(np.max(s.diameter)) / (math.sqrt(2) * s.c)) ** 5
-
-
 # Parts of the regret -------------------------------------------------------------------------------------
 
 
