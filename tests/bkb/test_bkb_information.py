@@ -8,7 +8,7 @@ import torch
 
 from companion.bkb.errata import reference_arms
 from companion.bkb.proofs import run_lemmas
-from paperlib.bkb.model.confidence import Confidence
+from paperlib.core.linalg import argmax_first
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern
 
 
@@ -18,47 +18,60 @@ def value(kernel, arms, ridge, design):
     return 0.5 * float(torch.linalg.slogdet(gram).logabsdet)
 
 
+def greedy(kernel, arms, ridge, horizons):
+    """Return T -> 1/2 ln det of the greedy design, which pulls the arm with the largest variance and is at most gamma_T."""
+    points = arms.reshape(arms.shape[-2:])
+    covariance, found, total = kernel(points, points).clone(), {}, 0.0
+    for t in range(1, max(horizons) + 1):
+        variance = covariance.diagonal()
+        best = int(argmax_first(variance[None]))
+        total += 0.5 * math.log1p(float(variance[best]) / ridge)
+        row = covariance[best] / (variance[best] + ridge).sqrt()
+        covariance.addr_(row, row, alpha=-1.0)
+        found[t] = total
+    return {T: found[T] for T in horizons}
+
+
 def test_gain_of_the_reference_problem():
     kernel, arms = reference_arms()
-    found = {
-        gain.horizon: gain
-        for gain in run_lemmas.information_gain(kernel, arms, 0.01, [10, 100, 300, 1000])
-    }
-    for T, low, high in ((100, 47.973, 48.002), (300, 58.812, 58.829), (1000, 71.563, 71.574)):
-        assert found[T].lower == pytest.approx(low, abs=0.01) and found[T].upper == pytest.approx(
-            high, abs=0.01
-        )
-        assert found[T].lower <= found[T].upper <= found[T].lower + 0.1
+    horizons = [10, 100, 300, 1000]
+    low = greedy(kernel, arms, 0.01, horizons)
+    high = run_lemmas.upper(kernel, arms, 0.01, horizons)
+    for T, at_least, at_most in (
+        (100, 47.973, 48.002),
+        (300, 58.812, 58.829),
+        (1000, 71.563, 71.574),
+    ):
+        assert low[T] == pytest.approx(at_least, abs=0.01)
+        assert high[T] == pytest.approx(at_most, abs=0.01)
+        assert low[T] <= high[T] <= low[T] + 0.1
     # This bound is T gamma_1; the relaxation alone gives 28.10.
-    assert found[10].lower == pytest.approx(22.66, abs=0.3) and found[10].upper == pytest.approx(
-        5 * math.log(101)
-    )
+    assert low[10] == pytest.approx(22.66, abs=0.3)
+    assert high[10] == pytest.approx(5 * math.log(101))
 
 
 def test_orthonormal_arms_in_closed_form():
     arms = torch.eye(4, dtype=torch.float64)
-    for gain in run_lemmas.information_gain(Linear(), arms, 0.5, [4, 40], gap=1e-9):
-        exact = 2 * math.log1p(gain.horizon / 4 / 0.5)
-        assert gain.lower == pytest.approx(exact, rel=1e-12) and gain.upper == pytest.approx(
-            exact, rel=1e-9
-        )
-    alone = run_lemmas.information_gain(Linear(), arms[:1], 0.5, [7])[0]
-    assert alone.lower == pytest.approx(
-        0.5 * math.log(15), rel=1e-12
-    ) and alone.upper == pytest.approx(alone.lower, rel=1e-12)
+    low = greedy(Linear(), arms, 0.5, [4, 40])
+    for T, high in run_lemmas.upper(Linear(), arms, 0.5, [4, 40], gap=1e-9).items():
+        exact = 2 * math.log1p(T / 4 / 0.5)
+        assert low[T] == pytest.approx(exact, rel=1e-12) and high == pytest.approx(exact, rel=1e-9)
+    alone = run_lemmas.upper(Linear(), arms[:1], 0.5, [7])
+    assert alone == {7: pytest.approx(0.5 * math.log(15), rel=1e-12)}
 
 
 @pytest.mark.parametrize("kernel", [RBF(3.0), Matern(0.5, 0.5), Linear()], ids=str)
 def test_the_best_of_all_designs_is_between_the_bounds(kernel):
     arms = torch.rand(5, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    for gain in run_lemmas.information_gain(kernel, arms, 0.2, [1, 3, 5]):
+    low = greedy(kernel, arms, 0.2, [1, 3, 5])
+    for T, high in run_lemmas.upper(kernel, arms, 0.2, [1, 3, 5]).items():
         best = max(
             value(kernel, arms, 0.2, design)
-            for design in itertools.combinations_with_replacement(range(5), gain.horizon)
+            for design in itertools.combinations_with_replacement(range(5), T)
         )
-        assert gain.lower <= best + 1e-9 and best <= gain.upper + 1e-9
+        assert low[T] <= best + 1e-9 and best <= high + 1e-9
         # The greedy design has this guarantee, because the gain is submodular.
-        assert gain.lower >= (1 - 1 / math.e) * best
+        assert low[T] >= (1 - 1 / math.e) * best
 
 
 def test_certificate_holds_before_the_updates_have_converged(monkeypatch):
@@ -66,46 +79,24 @@ def test_certificate_holds_before_the_updates_have_converged(monkeypatch):
     fine = run_lemmas.upper(kernel, arms, 0.01, [100])[100]
     monkeypatch.setattr(run_lemmas, "ITERATIONS", 1)
     rough = run_lemmas.upper(kernel, arms, 0.01, [100])[100]
-    assert rough > fine >= run_lemmas.greedy(kernel, arms, 0.01, [100])[100]
+    assert rough > fine >= greedy(kernel, arms, 0.01, [100])[100]
 
 
 def test_scaling_the_kernel_and_the_ridge_changes_nothing():
     kernel, arms = reference_arms()
     scaled = FunctionKernel(lambda X, Y: 7 * kernel(X, Y))
-    one, two = (
-        run_lemmas.information_gain(k, arms, lam, [20, 50])
-        for k, lam in ((kernel, 0.01), (scaled, 0.07))
-    )
-    assert [x for gain in one for x in gain] == pytest.approx(
-        [x for gain in two for x in gain], rel=1e-8
-    )
+    one = run_lemmas.upper(kernel, arms, 0.01, [20, 50])
+    assert one == pytest.approx(run_lemmas.upper(scaled, arms, 0.07, [20, 50]), rel=1e-8)
 
 
-def test_greedy_takes_the_smallest_index():
-    arms = torch.eye(3, dtype=torch.float64)
-    assert run_lemmas.greedy(Linear(), arms, 1.0, [1, 2, 3])[3] == pytest.approx(1.5 * math.log(2))
-    moved = run_lemmas.greedy(Linear(), arms[[2, 0, 1]], 1.0, [1, 2])
-    assert moved[2] == pytest.approx(math.log(2))
-
-
-def test_pairs_serve_the_rule_gamma():
+def test_bounds_at_single_horizons_agree():
     kernel, arms = reference_arms()
-    pairs = run_lemmas.gamma_pairs(kernel, arms, 0.01, 100)
-    times, gains = zip(*pairs)
-    assert (
-        times[0] == 1
-        and times[-1] == 100
-        and list(times) == sorted(set(times))
-        and list(gains) == sorted(gains)
-    )
-    assert gains[0] == pytest.approx(0.5 * math.log(101), rel=1e-12)
-    confidence = Confidence(0.1, 3.0, rule="gamma", gamma=pairs)
-    assert (
-        confidence.gamma_at(100) == gains[-1]
-        and confidence.gamma_at(37) >= run_lemmas.greedy(kernel, arms, 0.01, [37])[37]
-    )
-    # gamma_at stops at a gap of 0.05.
-    assert run_lemmas.gamma_at(kernel, arms, 0.01)(100) == pytest.approx(gains[-1], abs=0.06)
+    gamma = run_lemmas.gamma_at(kernel, arms, 0.01)
+    fine = run_lemmas.upper(kernel, arms, 0.01, [1, 37, 100])
+    assert fine[1] == pytest.approx(0.5 * math.log(101), rel=1e-12)
+    for T, low in greedy(kernel, arms, 0.01, [1, 37, 100]).items():
+        # gamma_at stops at a gap of 0.05.
+        assert gamma(T) >= low and gamma(T) == pytest.approx(fine[T], abs=0.06)
 
 
 def test_effective_dimension_of_the_uniform_design():
@@ -125,7 +116,7 @@ def closed(gamma, ridge, horizon, dim=1, count=64):
 @pytest.mark.parametrize("horizon", [1, 20, 200])
 def test_the_closed_form_bounds_every_design(dim, gamma, ridge, horizon):
     bound, kernel, points = closed(gamma, ridge, horizon, dim)
-    least = run_lemmas.greedy(kernel, points, ridge, [horizon])[horizon]
+    least = greedy(kernel, points, ridge, [horizon])[horizon]
     assert 2 * least <= bound <= horizon * math.log1p(1 / ridge) * (1 + 1e-12)
 
 

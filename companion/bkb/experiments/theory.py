@@ -27,7 +27,7 @@ from paperlib.maths.gp import Kernel
 from paperlib.play import Probe
 
 from ..proofs import run_lemmas, sketch_lemmas
-from ..proofs.run_lemmas import Gain, Own, Replay, coins
+from ..proofs.run_lemmas import Own, Replay, coins
 from ..proofs.sketch_lemmas import Snapshot, in_all
 
 RULES = ("paper", "corrected", "online", "practical")  # rules of the confidence radius
@@ -93,8 +93,8 @@ def check_assumptions(
     ]
 
 
-def check_variances(run: Replay, gains: Sequence[Gain]) -> list[Check]:
-    """Return the checks of Section 2 and the appendices on the exact variances along a run; ``gains``: bounds on gamma_t."""
+def check_variances(run: Replay, gains: Mapping[int, float]) -> list[Check]:
+    """Return the checks of Section 2 and the appendices on the exact variances along a run; ``gains``: T -> bound on gamma_T."""
     return [
         run_lemmas.effective_dimension(run),
         run_lemmas.log_determinant(run),
@@ -117,7 +117,7 @@ def check_own_numbers(
     learner: Learner,
     trace: Trace,
     run: Replay,
-    gains: Sequence[Gain],
+    gains: Mapping[int, float],
     seed: int,
     shrinkage: np.ndarray,
 ) -> list[Check]:
@@ -127,7 +127,7 @@ def check_own_numbers(
         learner: BKB, LazyBKB or exact GP-UCB.
         trace: its run.
         run: replay of the pulled arms.
-        gains: bounds on gamma_t.
+        gains: T -> bound on gamma_T.
         seed: seed of the run.
         shrinkage: numbers of the probe ``shrinkage`` along LazyBKB's run.
     """
@@ -200,18 +200,6 @@ def check_theorem_d1(
 
 
 # Theorem 4.1 ----------------------------------------------------------------------------------------------
-
-
-def by_gain(kernel: Kernel, arms: Tensor, confidence: Confidence, horizon: int) -> Confidence:
-    """Return the radius of exact GP-UCB from the certified bound on gamma_t, until the round ``horizon``."""
-    pairs = run_lemmas.gamma_pairs(kernel, arms, confidence.noise**2, horizon)
-    return replace(confidence, rule="gamma", gamma=pairs)
-
-
-def worst_case_radius(confidence: Confidence) -> Callable[[int], float]:
-    """Return t -> the radius of a rule of ``by_gain``."""
-    begin = confidence.start(torch.ones(1), 1)
-    return lambda t: float(confidence.radius(begin._replace(rounds=t))[0])
 
 
 def check_theorem_4_1(

@@ -16,9 +16,8 @@ Shapes: R trials, T rounds, A arms. Index t - 1 of a tensor belongs to round t, 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -36,7 +35,6 @@ from paperlib.bkb.theory.constants import (
 )
 from paperlib.checks import Check, statement
 from paperlib.core.describe import frozen_dataclass
-from paperlib.core.linalg import argmax_first
 from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
 from paperlib.core.validation import check_in
@@ -333,17 +331,9 @@ def sampled(run: Own, coins: Tensor, qbar: float) -> Check:
 
 # The information gain -------------------------------------------------------------------------------------
 
-# gamma_T is the maximum of 1/2 ln det(I + K / lambda) over multisets of T arms. The greedy design bounds it from below. The
-# concave relaxation to fractions of pulls bounds it from above, with a certificate that holds at any iterate. T gamma_1 also
-# bounds it from above, and is smaller for small T. Source of the multiplicative updates: Titterington (1976).
-
-
-class Gain(NamedTuple):
-    """Lower and upper bound on gamma_T."""
-
-    horizon: int
-    lower: float  # value of the greedy design
-    upper: float  # certified bound
+# gamma_T is the maximum of 1/2 ln det(I + K / lambda) over multisets of T arms. The concave relaxation to
+# fractions of pulls bounds it from above, with a certificate that holds at any iterate. T gamma_1 also bounds it from above, and is
+# smaller for small T. Source of the multiplicative updates: Titterington (1976).
 
 
 def _gram(kernel: Kernel, arms: Tensor) -> Tensor:
@@ -368,31 +358,6 @@ def uniform_dimension(kernel: Kernel, arms: Tensor, horizon: float, ridge: float
     n = torch.full_like(gram.diagonal(), horizon / len(gram))
     _, s2 = _fit(gram, n, ridge)
     return float((n * s2).sum())
-
-
-def greedy(kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int]) -> dict[int, float]:
-    """Return 1/2 ln det of the greedy design, which is at most gamma_T.
-
-    The greedy design pulls the arm with the largest variance; ties go to the smallest index.
-
-    Args:
-        arms: A x d or 1 x A x d.
-        ridge: lambda.
-        horizons: values of T.
-
-    Returns:
-        T -> value, ascending in T.
-    """
-    covariance, found, total = _gram(kernel, arms).clone(), {}, 0.0
-    for t in range(1, max(horizons) + 1):
-        variance = covariance.diagonal()
-        best = int(argmax_first(variance[None]))
-        total += 0.5 * math.log1p(float(variance[best]) / ridge)
-        row = covariance[best] / (variance[best] + ridge).sqrt()
-        covariance.addr_(row, row, alpha=-1.0)
-        if t in horizons:
-            found[t] = total
-    return found
 
 
 def _relax(
@@ -435,27 +400,6 @@ def upper(
         # Multiplicative updates cannot restore an arm with weight 0, so that every arm gets a small weight first.
         found[T], n = _relax(gram, ridge, T, n + 1e-3 * n.mean(), gap)
     return found
-
-
-def information_gain(
-    kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int], gap: float = 0.01
-) -> list[Gain]:
-    """Return the greedy lower bound and the certified upper bound on gamma_T. ``gap``: as for ``upper``."""
-    high = upper(kernel, arms, ridge, horizons, gap)
-    return [Gain(T, low, high[T]) for T, low in greedy(kernel, arms, ridge, horizons).items()]
-
-
-def gamma_pairs(
-    kernel: Kernel, arms: Tensor, ridge: float, horizon: int
-) -> tuple[tuple[int, float], ...]:
-    """Return pairs (t, upper bound on gamma_t) for ``Confidence(rule="gamma", gamma=...)``.
-
-    t grows by a tenth up to the horizon.
-    """
-    times = [1]
-    while times[-1] < horizon:
-        times.append(min(max(times[-1] + 1, int(times[-1] * 1.1)), horizon))
-    return tuple(upper(kernel, arms, ridge, times).items())
 
 
 def gamma_at(kernel: Kernel, arms: Tensor, ridge: float) -> Callable[[int], float]:
@@ -505,31 +449,23 @@ def _inputs(run: Replay) -> dict[str, float]:
 
 
 @statement("Section 3.2, effective dimension", f"{PAPER}, Section 3.2, (5)")
-def effective_dimension(run: Replay, effective: Tensor | None = None) -> Check:
-    """d_eff(t) = Tr K_t (K_t + lambda I)^{-1} = sum_i n_i s2_t(x_i).
-
-    ``effective``: a learner's sum, R x T; None for the sum of the replay.
-    """
-    found = run.effective if effective is None else effective
+def effective_dimension(run: Replay) -> Check:
+    """d_eff(t) = Tr K_t (K_t + lambda I)^{-1} = sum_i n_i s2_t(x_i)."""
     return effective_dimension.statement.check(
         "|sum n s2 - Tr K (K + lambda I)^-1| / (1 + d_eff)",
         _inputs(run),
-        (found - run.dense_effective).abs() / (1 + run.dense_effective),
+        (run.effective - run.dense_effective).abs() / (1 + run.dense_effective),
         ROUNDING,
     )
 
 
 @statement("Log-determinant", "ours, a known identity")
-def log_determinant(run: Replay, log_det: Tensor | None = None) -> Check:
-    """ln det(I + K_t / lambda) = sum_s ln(1 + s2_{s-1}(x_s)).
-
-    ``log_det``: a learner's sum, R x T; None for the sum of the replay.
-    """
-    found = run.log_det if log_det is None else log_det
+def log_determinant(run: Replay) -> Check:
+    """ln det(I + K_t / lambda) = sum_s ln(1 + s2_{s-1}(x_s))."""
     return log_determinant.statement.check(
         "|sum ln(1 + s2) - ln det(I + K / lambda)| / (1 + ln det)",
         _inputs(run),
-        (found - run.dense_log_det).abs() / (1 + run.dense_log_det),
+        (run.log_det - run.dense_log_det).abs() / (1 + run.dense_log_det),
         ROUNDING,
     )
 
@@ -594,19 +530,18 @@ def sum_of_variances(run: Replay, printed: bool = False) -> Check:
 
 
 @statement("Section 3.2, information gain", f"{PAPER}, Section 3.2")
-def information(run: Replay, gains: Sequence[Gain]) -> Check:
+def information(run: Replay, gains: Mapping[int, float]) -> Check:
     """sum_{s <= t} s2_s(x_s) <= 2 gamma_t; the paper lacks the factor 2 (E7).
 
-    ``gains``: bounds on gamma_T; only horizons within the run are used.
+    ``gains``: T -> upper bound on gamma_T; only horizons within the run are used.
     """
     # A horizon longer than the run gives no bound on this run.
-    inside = [gain for gain in gains if gain.horizon <= run.index.shape[1]]
-    horizons = [gain.horizon for gain in inside]
+    horizons = [T for T in gains if T <= run.index.shape[1]]
     return information.statement.check(
         "sum s2_t(x_t) <= 2 gamma_t",
         _inputs(run) | {"T": horizons},
         run.settled.cumsum(1)[:, [T - 1 for T in horizons]],
-        2 * np.array([gain.upper for gain in inside]),
+        2 * np.array([gains[T] for T in horizons]),
         tolerance=ROUNDING,
     )
 
@@ -632,17 +567,13 @@ def exact_at_first(left_out, rounds, diagonal: Tensor, qbar: float, ridge: float
 
     Args:
         left_out: number of pulled arms outside the dictionary after the rounds, R x T'.
-        rounds: the paper's numbers of the rounds, T'.
+        rounds: the paper's numbers of the rounds, T'; one must be early enough.
         diagonal: k(x_i, x_i) of all arms, all nonzero.
         qbar: oversampling of the learner.
         ridge: lambda.
     """
     last = exact_horizon(qbar, diagonal, ridge)
     early = np.asarray(rounds) <= last
-    if not early.any():
-        raise ValueError(
-            f"rounds must contain a round of at most {last}, up to which every pull is in the dictionary, got {np.asarray(rounds).min()} as the smallest one"
-        )
     return exact_at_first.statement.check(
         "pulled arms outside the dictionary <= 0",
         {"qbar": qbar, "lambda": ridge, "up to": last},

@@ -7,11 +7,9 @@ Letters: A arms, r features, Phi the A x r features of all arms with K = Phi Phi
 dictionary's rows, n pulls; A_t = Phi^T diag(n) Phi + lambda I, A~_t = P Phi^T diag(n) Phi P + lambda I.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import torch
@@ -228,18 +226,8 @@ def determinant(shot: Snapshot) -> Check:
 
 
 def _factor(shot: Snapshot) -> float:
-    """Return a = (1 + e) / (1 - e), infinite for an inaccurate dictionary (e >= 1)."""
-    return (1 + shot.accuracy) / (1 - shot.accuracy) if shot.accuracy < 1 else math.inf
-
-
-def _accurate(function: Callable, formula: str, shot: Snapshot, *held: Any, **more: Any) -> Check:
-    """Return the check of a bound that depends on a dictionary's accuracy e.
-
-    The inputs contain e, and a remark states if e is not below 1.
-    """
-    e = shot.accuracy
-    remark = "" if e < 1 else f"accuracy {e:.3g}, not below 1"
-    return function.statement.check(formula, shot.inputs | {"e": e}, *held, remark=remark, **more)
+    """Return a = (1 + e) / (1 - e) for a dictionary of accuracy e < 1."""
+    return (1 + shot.accuracy) / (1 - shot.accuracy)
 
 
 @statement("Lemma C.1", f"{PAPER}, Lemma C.1, without the minimum")
@@ -249,10 +237,9 @@ def lemma_c1(shot: Snapshot) -> Check:
     factor = torch.linalg.cholesky(shot.exact)
     half = torch.linalg.solve_triangular(factor, shot.sketched, upper=False)
     values = torch.linalg.eigvalsh(torch.linalg.solve_triangular(factor, half.mT, upper=False))
-    return _accurate(
-        lemma_c1,
+    return lemma_c1.statement.check(
         "A / a <= A~ <= a A",
-        shot,
+        shot.inputs | {"e": shot.accuracy},
         torch.stack([1 / values, values]),
         _factor(shot),
         tolerance=ROUNDING,
@@ -265,10 +252,9 @@ def lemma_c1_variance(shot: Snapshot) -> Check:
     # Arms with k(x, x) = 0 have the variance 0 in both posteriors, and therefore no ratio.
     seen = shot.diagonal > 1e-12 * shot.diagonal.max()
     ratio = shot.claimed[seen] / shot.exact_s2[seen]
-    return _accurate(
-        lemma_c1_variance,
+    return lemma_c1_variance.statement.check(
         "s2 / a <= s2~ <= a s2",
-        shot,
+        shot.inputs | {"e": shot.accuracy},
         torch.stack([1 / ratio, ratio]),
         _factor(shot),
         tolerance=JITTERED,
@@ -280,12 +266,11 @@ def proposition_d3(shot: Snapshot) -> Check:
     """The part of the pulls outside the span is small: the largest eigenvalue of Phi (I - P) Phi^T is at most lambda / (1 - e)."""
     # The largest eigenvalue of B B^T is the squared spectral norm of B = diag(n)^{1/2} Phi (I - P).
     rest = shot.n.sqrt().unsqueeze(1) * (shot.features - shot.features @ shot.projection)
-    return _accurate(
-        proposition_d3,
+    return proposition_d3.statement.check(
         "||Phi (I - P) Phi^T|| <= lambda / (1 - e)",
-        shot,
+        shot.inputs | {"e": shot.accuracy},
         float(torch.linalg.matrix_norm(rest, 2)) ** 2,
-        shot.ridge / (1 - shot.accuracy) if shot.accuracy < 1 else math.inf,
+        shot.ridge / (1 - shot.accuracy),
     )
 
 
@@ -318,5 +303,4 @@ def in_all(statement: Callable[[Snapshot], Check], shots: Sequence[Snapshot]) ->
         inputs={"dictionaries": len(checks)} | largest,
         observed=np.concatenate([check.observed.ravel() for check in checks]),
         bound=np.concatenate([check.bound.ravel() for check in checks]),
-        remark="; ".join(dict.fromkeys(check.remark for check in checks if check.remark)),
     )
