@@ -72,7 +72,7 @@ FIGURES = {  # name of the file -> title, in the order of the page
     "linear_regret": "Regret in linear bandits",
     "dictionary_size": "Size of the dictionary",
     "variance_ratio": "Accuracy of the approximate variance",
-    "scaling": "Run time by rounds, arms and batch size",
+    "scaling": "Run time by rounds and arms",
     "confidence": "Confidence radii and their accuracy",
     "bounds": "Bounds of Theorem 4.1",
 }

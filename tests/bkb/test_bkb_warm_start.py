@@ -58,12 +58,8 @@ def test_since_counts_rounds_and_regret_from_zero():
         and len(later.seconds) == 2
     )
     assert since(run, 0)["regret"].tolist() == run["regret"].tolist() and later.trials == run.trials
-    for rounds, named in (
-        (3, r"^rounds must be recorded rounds, got \[3\]"),
-        (10, "^rounds must be smaller than the last recorded round, 10, got 10"),
-    ):
-        with pytest.raises(ValueError, match=named):
-            since(run, rounds)
+    with pytest.raises(ValueError, match=r"^rounds must be recorded rounds, got \[3\]"):
+        since(run, 3)
 
 
 @pytest.mark.parametrize("horizon, warm", [(150, 215), (1000, 215), (100, 0), (300, 0)])

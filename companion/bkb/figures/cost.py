@@ -93,18 +93,8 @@ def _sizes(ax: Axes, trace: Trace, qbar: float, kappa2_by_lam: float) -> dict:
     return {"rounds": trace.rounds, "n": found["dictionary"].n, **values}
 
 
-def print_sizes(runs: Mapping[str, Mapping[str, Trace]], graded: Mapping[str, Trace]) -> None:
-    """Print the final size of the dictionary on each problem, then on the functions from smooth to rough with BKB's regret."""
-    for key, found in runs.items():
-        ((name, trace),) = found.items()
-        m, U = trace.last("dictionary").mean(), trace.last("unique").mean()
-        dimension = (
-            f", effective dimension {trace.last('dimension').mean():.3g}"
-            if "dimension" in trace.series
-            else ""
-        )
-        lazy = ", LazyBKB" if name == "LazyBKB" else ""
-        print(f"{key:7s} m_T {m:5.1f} of U_T {U:5.1f} pulled arms{dimension}{lazy}")
+def print_sizes(graded: Mapping[str, Trace]) -> None:
+    """Print regret, effective dimension and size of the dictionary on the functions from smooth to rough, means over trials."""
     print("from smooth to rough, means over trials:")
     for name, trace in graded.items():
         m, d = trace.last("dictionary").mean(), trace.last("dimension").mean()
@@ -125,20 +115,6 @@ def print_growth(trace: Trace, rounds: float) -> None:
 
 
 # ---- The accuracy of the variance --------------------------------------------------------------------------
-
-
-def print_accuracy(shares: Shares, worst: Mapping[tuple[str, float], Trace]) -> None:
-    """Print the fractions of rounds and of trials with an accurate variance, and the largest ratio, for each sampling and qbar."""
-    print(
-        "fraction of rounds | of trials in all their rounds, with the worst ratio within "
-        + ", ".join(f"{alpha:g}" for alpha in ALPHAS)
-    )
-    for (merge, qbar), found in shares.items():
-        row = " | ".join(
-            " ".join(f"{share:4.2f}" for share in found[unit]) for unit in ("rounds", "trials")
-        )
-        largest = worst[merge, qbar]["ratio"].max()
-        print(f"{SAMPLING[merge]:19s} qbar {qbar:2g}:  {row} | largest {largest:.1g}")
 
 
 def draw_variance_ratio(shares: Shares, horizon: int, trials: int) -> Drawing:
@@ -247,24 +223,6 @@ def _cost_per_round(
     return curves | {f"{name} below {other} from": when for (name, other), when in crossed.items()}
 
 
-def print_crossovers(
-    crossed: Crossovers, seconds: Seconds, sized: Mapping[str, Mapping[str, Trace]]
-) -> None:
-    """Print the final sizes on each problem, and from which round on BKB and LazyBKB save time compared with exact GP-UCB."""
-    for problem, found in crossed.items():
-        lazy, fresh = sized[problem]["LazyBKB"], sized[problem]["BKB"]
-        print(
-            f"{problem}: after the last round BKB has {fresh.last('dictionary').mean():.0f} of {fresh.last('unique').mean():.0f} pulled arms in its dictionary, LazyBKB {lazy.last('dictionary').mean():.0f} after {lazy['report.resamplings'].mean():.0f} samplings (means over trials)"
-        )
-        for (name, other), when in found.items():
-            label, rounds = line_style(other)["label"], seconds[other, problem].shape[1]
-            never = f"not faster than {label} in {rounds} rounds"
-            print(
-                f"  {name:7s} "
-                + (never if when is None else f"faster than {label} from round {when} on")
-            )
-
-
 def judge_lazy(
     study: Study, ratios: Mapping[str, stats.Interval], problems: Sequence[str]
 ) -> Verdict:
@@ -288,59 +246,21 @@ def print_lazy_ratios(ratios: Mapping[str, stats.Interval]) -> None:
 # ---- Whole runs --------------------------------------------------------------------------------------------
 
 
-def print_whole_runs(
-    total: Mapping[str, np.ndarray],
-    batch: Mapping[int, np.ndarray],
-    large: Mapping[str, float],
-    long_arms: int,
-    large_arms: int,
-    large_rounds: int,
-) -> None:
-    """Print the total run time of each method, the run time of batches, and time and memory of the largest run."""
-    for name, found in total.items():
-        print(f"{long_arms} arms, {found.shape[1]} rounds, {name}: {found.sum():.2f} s")
-    for trials, found in batch.items():
-        print(
-            f"{long_arms} arms, LazyBKB, {trials:2d} trials in one batch: {1e3 * np.median(found):.3f} ms per round and trial"
-        )
-    side = lambda value, limit: "under" if value < limit else "over"
-    print(
-        f"{large_arms} arms, {large_rounds} rounds, LazyBKB, in a separate process: {large['cpu']:.1f} CPU seconds ({side(large['cpu'], 15)} 15, the limit for 1000 rounds), peak {large['bytes'] / 2**20:.0f} MiB ({side(large['bytes'], 2**30)} 1 GiB), {large['seconds']:.1f} s of them in the learner, {int(large['dictionary'])} arms in the dictionary"
-    )
-
-
-def draw_scaling(
-    total: Mapping[str, np.ndarray],
-    scaled: Seconds,
-    batch: Mapping[int, np.ndarray],
-    large: Mapping[str, float],
-    *,
-    long_arms: int,
-    batch_rounds: int,
-    large_arms: int,
-    large_rounds: int,
-) -> Drawing:
-    """Draw total run times against the number of rounds and of arms, and run times per round against the size of a batch.
+def draw_scaling(total: Mapping[str, np.ndarray], scaled: Seconds, long_arms: int) -> Drawing:
+    """Draw total run times against the number of rounds and of arms.
 
     Args:
         total: method -> seconds of each round of its longest run, 1 x T.
         scaled: (method, arms) -> seconds of each round.
-        batch: trials in one batch -> seconds per round and trial, one number per repetition.
-        large: numbers of the largest run, from ``large_run``.
-        long_arms, batch_rounds: number of arms of the longest runs and of the batches, rounds of the batches.
-        large_arms, large_rounds: arms and rounds of the largest run.
+        long_arms: number of arms of the longest runs.
     """
-    fig, axes = panels(3, height=2.7)
+    fig, axes = panels(2, height=2.7)
     with style_context():
-        rounds, arms, batches = axes[0]
+        rounds, arms = axes[0]
         _against_rounds(rounds, total)
         rounds.set_title(f"(a) {long_arms} arms")
-        _against_arms(arms, scaled, large["seconds"], large_arms, large_rounds)
-        _against_batches(batches, batch)
-        batches.set_title(f"(c) {long_arms} arms, {batch_rounds} rounds")
-    legend(fig, columns=5)
-    sizes = [*dict.fromkeys(size for _, size in scaled)]
-    repetitions = len(next(iter(batch.values())))
+        _against_arms(arms, scaled)
+    legend(fig, columns=4)
     return Drawing(
         fig,
         trials=1,
@@ -351,13 +271,11 @@ def draw_scaling(
             },
             "seconds against arms": {
                 str(size): {name: scaled[name, size].sum() for name in scaled.names(size)}
-                for size in sizes
+                for size in dict.fromkeys(size for _, size in scaled)
             },
-            "batch": {str(trials): found for trials, found in batch.items()},
-            f"{large_arms} arms": large,
         },
-        caption=f"Run times on one thread. (a), (b): total run time in seconds of one trial on the smooth function, against the number of rounds (a; dashed: the rough function) and against the number of arms (b); each was run once. (c): milliseconds per round and trial of LazyBKB against the number of trials in one batch, medians of {repetitions} repetitions. LazyBKB has the shortest total run time on the smooth function in the longer runs.",
-        alt="Three panels. (a): on the smooth function LazyBKB's run time ends below BKB's. Exact GP-UCB starts below both and rises more steeply. On the rough function LazyBKB is slow in the first rounds, in which it samples its dictionaries. (b): all run times rise with the number of arms. (c): LazyBKB's milliseconds per round and trial for batches of 1, 10 and 50 trials.",
+        caption="Run times on one thread: total run time in seconds of one trial on the smooth function, against the number of rounds (a; dashed: the rough function) and against the number of arms (b). Each was run once. LazyBKB has the shortest total run time on the smooth function in the longer runs.",
+        alt="Two panels. (a): on the smooth function LazyBKB's run time ends below BKB's. Exact GP-UCB starts below both and rises more steeply. On the rough function LazyBKB is slow in the first rounds, in which it samples its dictionaries. (b): all run times rise with the number of arms.",
     )
 
 
@@ -372,28 +290,13 @@ def _against_rounds(ax: Axes, total: Mapping[str, np.ndarray]) -> None:
     ax.set(xlabel="rounds", ylabel="total run time (s)", xscale="log", yscale="log")
 
 
-def _against_arms(
-    ax: Axes, scaled: Seconds, large_seconds: float, large_arms: int, large_rounds: int
-) -> None:
-    """Draw the total run time of each method against the number of arms, with the largest run of LazyBKB."""
+def _against_arms(ax: Axes, scaled: Seconds) -> None:
+    """Draw the total run time of each method against the number of arms."""
     for name in ("GP-UCB", "LazyBKB", "BKB"):
         sizes = [size for known, size in scaled if known == name]
         ax.plot(sizes, [scaled[name, size].sum() for size in sizes], **line_style(name))
-    cross = {"markersize": 5, "markerfacecolor": "white"}
-    cross |= {"markeredgecolor": line_style("LazyBKB")["color"]}
-    ax.plot(large_arms, large_seconds, "P", label=f"LazyBKB, {large_rounds} rounds", **cross)
-    ends = np.log10([large_seconds] + [found.sum() for found in scaled.values()])
+    ends = np.log10([found.sum() for found in scaled.values()])
     rounds = next(iter(scaled.values())).shape[1]
     ax.set(title=f"(b) {rounds} rounds", xlabel="arms", ylabel="total run time (s)")
     ax.set(xscale="log", yscale="log", ylim=(10 ** np.floor(ends.min()), 10 ** np.ceil(ends.max())))
     ax.yaxis.set_minor_formatter(NullFormatter())
-
-
-def _against_batches(ax: Axes, batch: Mapping[int, np.ndarray]) -> None:
-    """Draw LazyBKB's median run time per round and trial against the number of trials in one batch."""
-    milliseconds = [1e3 * np.median(found) for found in batch.values()]
-    ax.plot([*batch], milliseconds, **line_style("LazyBKB"))
-    ax.set(xlabel="trials in one batch", ylabel="ms per round and trial")
-    ax.set(xscale="log", ylim=(0, None))
-    ax.set_xticks([*batch], [str(trials) for trials in batch])
-    ax.minorticks_off()

@@ -19,6 +19,7 @@ from ...figures.drawing import (
     regret_panel,
     style_context,
 )
+from ...figures.text import interval_text
 from ...study import Study
 from ...verdicts import Verdict
 from ..experiments.settings import (
@@ -102,25 +103,27 @@ def _ratios(ax: Axes, traces: dict[str, Trace], title: str) -> dict[str, dict]:
     return numbers
 
 
-def print_parity(parity: Mapping[str, Mapping[str, Trace]]) -> None:
-    """Print the mean final regret, the slope and the size of the final dictionary of every learner on each problem."""
-    for where, traces in parity.items():
-        print(where)
+def print_regrets(groups: Mapping[str, Mapping[str, Trace]]) -> None:
+    """Print the mean final regret, the slope and the size of the final dictionary of every learner, by problem or data set."""
+    for title, traces in groups.items():
+        exact = traces["GP-UCB"]
+        print(f"{title}, {exact.rounds[-1]} rounds of {len(exact.trials)} trials")
         for name, trace in traces.items():
-            slope = exponent(trace)
-            print(
-                f"    {name:16s} regret {_plus_minus(stats.mean(trace.last()))}   slope {slope.estimate:.2f} [{slope.low:.2f}, {slope.high:.2f}]{_dictionary(trace)}"
-            )
+            regret, slope = _plus_minus(stats.mean(trace.last())), interval_text(exponent(trace))
+            print(f"    {name:16s} regret {regret}   slope {slope}{_dictionary(trace)}")
 
 
 def _dictionary(trace: Trace) -> str:
-    """Return the mean size of the final dictionary as text, with the number of empty ones; "" for a learner without a dictionary."""
-    size = trace.final.get("report.dictionary")
-    if size is None:
+    """Return the mean size of the final dictionary as text, with the number of empty ones; "" for a learner without a dictionary.
+
+    If the run counted the pulled arms, their mean number follows the size.
+    """
+    if "report.dictionary" not in trace.final:
         return ""
-    return (
-        f"   dictionary {size.mean():5.1f}, empty in {int((size == 0).sum())} of {len(size)} trials"
-    )
+    size, pulled = trace["report.dictionary"], trace.final.get("arms played")
+    of = "" if pulled is None else f" of {pulled.mean():.1f} pulled arms"
+    empty = int((size == 0).sum())
+    return f"   dictionary {size.mean():5.1f}{of}, empty in {empty} of {len(size)} trials"
 
 
 # ---- After a warm start ------------------------------------------------------------------------------------
@@ -232,19 +235,3 @@ def draw_real_arms(
         caption=f"Real data as arms ({spaced(real)}{'; not run: ' + spaced(missing) if missing else ''}): mean cumulative regret on a log axis. BKB or LazyBKB stays close to exact GP-UCB, and the subset of regressors has far more regret. Bands: pointwise 95 % t-intervals of the mean over the number of trials in the titles.",
         alt="One panel per data set. On diabetes and digits, BKB's curve follows the curve of exact GP-UCB, and the curve of the adaptive subset of regressors ends far above both. On the other data sets, if they are shown, LazyBKB's curve follows exact GP-UCB in the same way.",
     )
-
-
-def print_real_arms(real: Mapping[str, Mapping[str, Trace]]) -> None:
-    """Print the mean final regret, the slope, and the size of the dictionary of every learner on each data set."""
-    for name, traces in real.items():
-        exact = traces["GP-UCB"]
-        print(f"{name}, {exact.rounds[-1]} rounds of {len(exact.trials)} trials")
-        for key, trace in traces.items():
-            size = (
-                f"   dictionary {trace['report.dictionary'].mean():5.1f} of {trace['arms played'].mean():5.1f} pulled arms"
-                if "report.dictionary" in trace.final
-                else ""
-            )
-            print(
-                f"    {key:8s} regret {_plus_minus(stats.mean(trace.last()))}   slope {exponent(trace).estimate:.2f}{size}"
-            )

@@ -20,24 +20,14 @@ Values = Mapping[
 ]  # learner -> statistic -> R x T', see ``AccuracyProbes.read``
 
 
-def print_accuracy(
-    values: Values, traces: Mapping[str, Trace], qbars: Sequence[int], shown: Sequence[int]
-) -> None:
-    """Print the size of the dictionary, the coverage and the variance ratio of each BKB, then the coverage of the Fourier features."""
-    for qbar, (name, trace) in zip(qbars, traces.items()):
+def print_accuracy(values: Values, traces: Mapping[str, Trace], shown: Sequence[int]) -> None:
+    """Print the size of the dictionary, the effective dimension and the range of the variance ratio of each BKB."""
+    for name, trace in traces.items():
         v = values[name]
         for i, t in enumerate(shown):
-            covered = ", ".join(
-                f"{label} {v[f'{kind} coverage'][:, i].mean():.3f}"
-                for label, kind in {"BKB": "own", "exact": "exact", "SoR": "sor"}.items()
-            )
-            ratios = f"{v['own least'][:, i].min():.3f} to {v['own most'][:, i].max():.3f}"
             print(
-                f"qbar {qbar:2d}, t {t:3d}: m {trace['dictionary'][:, i].mean():5.1f}, effective dimension {v['effective dimension'][:, i].mean():5.2f}; coverage: {covered}; variance / exact variance {ratios}"
+                f"{name:6s} t {t:3d}: m {trace['dictionary'][:, i].mean():5.1f}, effective dimension {v['effective dimension'][:, i].mean():5.2f}; variance / exact variance {v['own least'][:, i].min():.3f} to {v['own most'][:, i].max():.3f}"
             )
-    for name in (name for name in values if name not in traces):
-        covered = ", ".join(f"{x:.3f}" for x in values[name]["own coverage"].mean(0))
-        print(f"{name}: coverage {covered}")
 
 
 def draw_figure_2(trace: Trace, shown: Sequence[int]) -> Drawing:
