@@ -82,7 +82,6 @@ FIGURES = {  # name of the file -> title, in the order of the page
     "stationary": "Regret if nothing changes",
     "detection": "Detection of changes",
     "gallery": "All learners on all paths",
-    "frontier": "Regret with and without changes",
     "misspecification": "Restarts tuned with a wrong variation",
     "what_it_cannot_do": "The base algorithm alone, and the constants of Remark 3.2",
     "dimension": "Regret by the dimension",
