@@ -176,8 +176,6 @@ def scatter_panel(
     title: str = "",
     xlabel: str = "",
     ylabel: str = "",
-    alike: bool = False,
-    notes: Mapping[str, str] | None = None,
 ) -> dict[str, dict]:
     """Draw one point per learner: means with 95 % t-intervals along y, medians with quartiles along x.
 
@@ -185,47 +183,31 @@ def scatter_panel(
 
     Args:
         pairs: name -> sample along x (positive), sample along y.
-        alike: whether both axes show the same quantity. Then both show means with t-intervals on log axes, and a gray line
-            marks equality.
-        notes: name -> text next to the point of a learner, for learners with similar styles.
 
     Returns:
-        The plotted numbers: name -> x: quartiles, or interval if ``alike``; y: interval.
+        The plotted numbers: name -> x: quartiles, y: interval.
     """
     numbers, all_looks = {}, line_styles(pairs)
     with style_context():
         for name, (x, y) in pairs.items():
-            across = stats.mean(x) if alike else np.quantile(np.asarray(x, float), QUARTILES)
+            low, middle, high = across = np.quantile(np.asarray(x, float), QUARTILES)
             numbers[name] = {"x": across, "y": stats.mean(y)}
-            middle, low, high = across[:3] if alike else across[[1, 0, 2]]
-            xerr = [[middle - max(low, 1e-9)], [high - middle]]
             how = dot_style(name, all_looks[name]) | {
                 "linewidth": 0.8,
                 "markersize": 4.5,
-                "xerr": xerr,
+                "xerr": [[middle - max(low, 1e-9)], [high - middle]],
+                "label": all_looks[name]["label"],
             }
-            how |= {"label": all_looks[name]["label"]}
             errorbars(ax, [middle], [numbers[name]["y"]], **how, capsize=0)
-            if name in (notes or {}):
-                at = (middle, numbers[name]["y"].estimate)
-                ax.annotate(notes[name], at, (5, -7), **SMALL)
         ax.set(title=title, xlabel=xlabel, ylabel=ylabel)
-        middles = [found["x"][0 if alike else 1] for found in numbers.values()]
-        heights = [found["y"].estimate for found in numbers.values()]
+        middles = [found["x"][1] for found in numbers.values()]
         decades = max(middles) > 10 * min(middles)
-        if alike:
-            ax.set(xscale="log", yscale="log")
-            both = [min(middles + heights) / 2, max(middles + heights) * 2]
-            ax.plot(both, both, color=COLORS["gray"], linewidth=0.6, zorder=0.5)
-            extend_log_axis(ax, middles, across=True)
-            extend_log_axis(ax, heights)
-        else:
-            ax.set_xscale("log" if decades else "linear")
-            ax.margins(x=0.1)
-            ax.xaxis.set_minor_formatter(NullFormatter())
-            ax.set_ylim(bottom=0)
-            if not decades:
-                ax.set_xlim(left=0)
+        ax.set_xscale("log" if decades else "linear")
+        ax.margins(x=0.1)
+        ax.xaxis.set_minor_formatter(NullFormatter())
+        ax.set_ylim(bottom=0)
+        if not decades:
+            ax.set_xlim(left=0)
     return numbers
 
 

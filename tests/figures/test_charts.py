@@ -105,16 +105,6 @@ def test_ticks_of_a_short_axis_are_finer(across):
     assert inside == pytest.approx([1, 10, 100, 1e3, 1e4])
 
 
-def test_points_of_one_quantity_are_means_both_ways():
-    ax, pairs = panel(), {"GLR": ([1.0, 3.0], [10.0, 30.0]), "KW, oracle": ([4.0] * 2, [5.0] * 2)}
-    found = charts.scatter_panel(ax, pairs, alike=True, notes={"GLR": "beside"})
-    assert (found["GLR"]["x"].estimate, found["GLR"]["y"].estimate) == (2, 20)
-    assert ax.get_xlim()[1] > 4 and ax.get_ylim()[1] > 20
-    x, y = ax.get_lines()[-1].get_data()
-    assert list(x) == list(y)  # the line of equality
-    assert [text.get_text() for text in ax.texts] == ["beside"]
-
-
 def test_oracles_have_open_markers_and_unmarked_learners_crosses():
     dot = lambda name: charts.dot_style(name, figures.line_style(name))
     assert dot("EGS, oracle")["markerfacecolor"] == "white"

@@ -37,7 +37,8 @@ def test_schedules_of_an_independent_computation():
 
 
 def test_mean_shares_of_many_schedules_match_the_formula():
-    found = anatomy.played(anatomy.orders(anatomy.scheduled(8, range(2000))))
+    order = anatomy.orders(anatomy.scheduled(8, range(2000)))
+    found = np.stack([(order == m).mean(1) for m in range(9)], 1)
     assert found.sum(1) == pytest.approx(1.0)
     assert found.mean(0) == pytest.approx(expected_shares(8), abs=0.01)
     # the same fractions in another order do not agree
@@ -54,7 +55,6 @@ def test_spells_cover_a_block():
 
 def test_the_run_of_the_figure():
     assert anatomy.RUN_PROBLEM.part([8], anatomy.RUN_HORIZON)[0].tolist() == [8985, 23923]
-    assert anatomy.thresholds(anatomy.RUN_HORIZON) == (1.0, 48.0)
 
 
 @pytest.fixture(scope="module")
@@ -69,41 +69,36 @@ def short():
 
 
 def test_restarts_occur_where_margins_reach_zero(short):
-    _, trace = short
-    run = anatomy.first_trial(trace)
+    problem, trace = short
+    run = anatomy.first_trial(trace, problem, 0.3)
     assert (run.block == trace["block"][0]).all() and (run.order == trace["order"][0]).all()
-    assert (run.U <= run.rbar).all() and (run.second <= 8.0 + 1e-9).sum() > 2900
+    assert (run.U <= run.rbar).all()
+    assert run.changes.tolist() == problem.path.changes(8, 3000).tolist()
+    turned = np.flatnonzero(np.diff(run.theta)) + 1
+    assert turned.tolist() == run.changes.tolist() and (run.best == 0.5).all()
     restarts = run.restarts
     assert len(restarts) == trace["report.restarts"][0] > 0
     assert {test for _, test, _ in restarts} <= {1, 2}
-    ends = anatomy.ended(run.first, 0.3)
+    ends = run.ends
     failed = ends.margin >= 0
     at = dict(zip(ends.rounds[failed], ends.order[failed]))
     assert {t for t, test, _ in restarts if test == 1} == set(at)
     for t, test, order in restarts:
         assert order == (at[t] if test == 1 else -1)
-    tenth = anatomy.ended(run.first, 3.0)
+    tenth = anatomy.first_trial(trace, problem, 3.0).ends
     apart = (ends.margin - tenth.margin) * 2.0 ** (ends.order / 2)
     assert apart == pytest.approx(2.7)
 
 
 def test_run_figure_is_plotted(short):
     problem, trace = short
-    run = anatomy.first_trial(trace)
-    changes = problem.path.changes(8, 3000)
-    t = np.arange(3000)
-    theta = problem.centers(changes[None], t, 3000)[0, :, 0]
-    fig, axes = panels(1, 5)
-    at = [t for t, _, _ in run.restarts]
-    ends = anatomy.ended(run.first, 0.3)
-    best, span = np.full(3000, 0.5), (1001, 2000)
-    dots = anatomy.run_column(axes[:, 0], run, ends, theta, best, 8.0, changes + 1, at, span)
-    inside = (ends.rounds >= 1001) & (ends.rounds <= 2000)
+    run = anatomy.first_trial(trace, problem, 0.3)
+    fig, axes = panels(1, 4)
+    dots = anatomy.run_column(axes[:, 0], run, (1001, 2000))
+    inside = (run.ends.rounds >= 1001) & (run.ends.rounds <= 2000)
     assert len(dots.get_offsets()) == inside.sum() > 100
     words = {label for ax in fig.axes for label in ax.get_legend_handles_labels()[1]}
     assert {"change", "restart"} <= words
-    test_2 = [line for line in axes[4, 0].get_lines() if len(line.get_xdata()) == 1000]
-    assert test_2[0].get_ydata() == pytest.approx(run.second[1000:2000] / 8.0)
 
 
 def test_block_figure_is_plotted():
@@ -134,12 +129,23 @@ def test_table_is_plotted():
 # ---- placement of changes -----------------------------------------------------------------------------------
 
 
+def marks(horizon, depth=2):
+    """Return the multiples of T / 2^depth and the first rounds 2^n - 1 of blocks, where a change would favor the schedule."""
+    parts = horizon * np.arange(1, 2**depth) / 2**depth
+    return np.unique(np.append(parts, 2.0 ** np.arange(int(horizon).bit_length()) - 1))
+
+
+def dyadic(changes, horizon, depth=2):
+    """Return whether each change is on one of the ``marks``."""
+    return np.isin(changes, marks(horizon, depth))
+
+
 def test_changes_at_dyadic_fractions_and_block_starts_are_flagged():
     T = 2**10
     flagged = [T // 4, T // 2, 3 * T // 4, T // 2 - 1, T // 4 - 1, 2**6 - 1]
-    assert anatomy.dyadic(np.array(flagged), T).all()
-    assert not anatomy.dyadic(np.array([T // 2 + 1, T // 8, 300, 3 * T // 4 - 1]), T).any()
-    assert anatomy.dyadic(np.array([T // 8]), T, depth=3).all()
+    assert dyadic(np.array(flagged), T).all()
+    assert not dyadic(np.array([T // 2 + 1, T // 8, 300, 3 * T // 4 - 1]), T).any()
+    assert dyadic(np.array([T // 8]), T, depth=3).all()
 
 
 def change_points(segments, horizon, seeds):
@@ -155,19 +161,19 @@ def test_changes_of_the_paper_profile_avoid_dyadic_fractions_and_block_starts(se
     """With the paper profile no change is on an eighth of T, and from 2^13 rounds on none is at the start of a block."""
     T, points = 2**power, change_points(segments, 2**power, range(2000, 2020))
     assert not np.isin(points, T * np.arange(1, 8) // 8).any()
-    assert power < 13 or not anatomy.dyadic(points, T).any()
+    assert power < 13 or not dyadic(points, T).any()
 
 
 def test_changes_of_the_shown_run_avoid_dyadic_fractions_and_block_starts():
     run = change_points(3, anatomy.RUN_HORIZON, [8])
-    assert not anatomy.dyadic(run, anatomy.RUN_HORIZON, depth=8).any()
+    assert not dyadic(run, anatomy.RUN_HORIZON, depth=8).any()
 
 
 def test_block_starts_match_the_marks():
     watch = {"block": lambda seen: seen.before.n}
     run = play(malg(), QuadraticDrift(), 200, 1, 0, record="all", probes=watch)
     begins = np.flatnonzero(np.diff(run["block"][0], prepend=-1))
-    assert set(begins) <= set(anatomy.marks(256)) and len(begins) == 8
+    assert set(begins) <= set(marks(256)) and len(begins) == 8
 
 
 def test_a_negative_stationary_regret_is_given_as_the_reason():

@@ -179,23 +179,6 @@ def test_decreasing_rewards_violate_property_2():
     assert fails(weakly.optimism(rbar, 0.5, 0.0, practical()))
 
 
-def test_series_must_have_every_round():
-    y = np.zeros((3, 10))
-    with pytest.raises(
-        ValueError,
-        match=r"^rbar, .* must have one shape R x T, .*, got \(3, 10\) for rbar and \(3, 9\) for y$",
-    ):
-        weakly.closeness(y, y[:, 1:], 0.0, practical())
-    with pytest.raises(
-        ValueError, match=r"^rbar.* must have one shape R x T, .*, got \(10,\) for rbar"
-    ):
-        ascent.optimistic_value(y[0], None)
-    with pytest.raises(
-        ValueError, match=r"^drift must be a number, 9 numbers, .*, got shape \(1, 10\)"
-    ):
-        weakly.optimism(y, 0.0, np.zeros(10), practical())
-
-
 # Regret ---------------------------------------------------------------------------------------------------
 
 

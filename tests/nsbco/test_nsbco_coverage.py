@@ -43,11 +43,7 @@ def test_paths():
     assert theory.instance(QuadraticDrift(Step(200)), T).drift.nonzero()[0].tolist() == [199]
 
 
-def test_random_path_raises_an_error():
-    with pytest.raises(
-        ValueError, match=r"path must be the same in all trials, got Abrupt\(segments=3\)"
-    ):
-        theory.instance(QuadraticDrift(Abrupt(3)), T)
+def test_changes_of_a_path_that_all_trials_share():
     assert theory.instance(QuadraticDrift(Abrupt(3), environment=1), T).changes == 2
 
 

@@ -60,8 +60,7 @@ def test_restart_times_of_both_kinds_of_log():
 
 def test_quartiles_of_delays():
     found = regret.Detections(np.array([1.0]), np.array([1, 2, 3, 4, 5]), np.zeros(1))
-    assert regret.delay_quartiles(found).tolist() == [2.0, 3.0, 4.0]
-    assert len(regret.delay_quartiles(found._replace(delays=np.zeros(0, int)))) == 0
+    assert regret.delay_quartiles(found)[:4] == (3.0, 2.0, 4.0, 5)
 
 
 def test_detected_share_and_false_alarms_are_fractions_over_trials():
@@ -95,9 +94,9 @@ def test_panels_show_detections_and_mark_their_absence(played):
     numbers = regret.detection_panels(axes[0], seen, level)
     assert numbers["share"]["GLR"][2048].estimate == 1.0
     assert numbers["needless, level"]["GLR"][512].estimate == 4.0
-    assert numbers["delay"]["GLR"][2048].shape == (3,) and not axes[0, 1].texts
-    low, high = axes[0, 2].get_xlim()
-    assert low < 512 and high > 2048
+    assert numbers["needless"]["GLR"][2048].estimate == 0.0
+    delay = numbers["delay"]["GLR"][2048]
+    assert axes[0, 1].get_ylim()[1] > delay.high >= delay.estimate and not axes[0, 1].texts
     nothing = regret.Detections(np.zeros(2), np.zeros(0, int), np.zeros(2))
     _, axes = panels(3)
     numbers = regret.detection_panels(

@@ -1,4 +1,4 @@
-"""Tests of the gallery's table, frontier and texts on hand-made runs."""
+"""Tests of the gallery's learners, ratios and texts on hand-made runs."""
 
 import numpy as np
 import pytest
@@ -52,28 +52,6 @@ def test_figures_show_their_learners_in_order(runs):
     ]
 
 
-def test_number_of_restarts():
-    assert regret.restarts(run([1, 1], report_restarts=[1, 2]), 64) == "1.50 by tests"
-    assert regret.restarts(run([1, 1], report_batch=[16, 15]), 64) == "3.50 by plan"
-    assert regret.restarts(run([1, 1], report_batch=[64, 64]), 64) == "0 by plan"
-    assert regret.restarts(run([1, 1]), 64) == ""
-
-
-def test_table_has_variation_changes_regret_and_restarts(runs):
-    head, *lines = regret.table(runs, "abrupt5", HORIZON, 0)
-    assert head == "abrupt5: V_T 4.00, 4 changes"
-    assert [line.split()[0] for line in lines] == [
-        "MASTER",
-        "Algorithm",
-        "KW",
-        "GLR",
-        "full",
-        "static",
-    ]
-    assert lines[0].split() == ["MASTER", "2.00", "32.0", "[32.0,", "32.0]", "1.50", "by", "tests"]
-    assert lines[2].split() == ["KW", "0.625", "10.0", "[10.0,", "10.0]"]
-
-
 def test_simpler_rules_are_compared_by_ratios_of_mean_regret(runs):
     for found in runs.values():
         found |= {"KWtrack": run([2, 2]), "D-LS": run([64, 64])}
@@ -93,18 +71,6 @@ def test_log_limits_include_the_largest_and_cut_at_three_decades():
     assert high == pytest.approx(3) and low == pytest.approx(3e-3)
     low, _ = regret.log_limits({"p": {"a": np.array([2.0]), "b": np.array([1.5])}})
     assert low == pytest.approx(1.0)
-
-
-def test_frontier_omits_learners_that_observe_gradients(runs):
-    pairs = regret.frontier(runs, "stationary", "abrupt5", HORIZON)
-    assert "full information" not in pairs and "static baseline" in pairs
-    x, y = pairs["GLR"]
-    assert x.tolist() == [5, 5] and y.tolist() == [8, 8]
-
-
-def test_learners_that_are_better_on_both_paths(runs):
-    assert regret.dominated(runs, "stationary", "abrupt5", HORIZON, "MASTER") == ["GLR"]
-    assert regret.dominated(runs, "stationary", "abrupt5", HORIZON, "GLR") == []
 
 
 def test_least_regret_of_learners_without_extra_information(runs):

@@ -6,6 +6,7 @@ import torch
 
 from companion.nsbco.experiments import reduction
 from companion.nsbco.experiments.theory import World
+from companion.nsbco.proofs import reduction as lemma
 from paperlib.checks import Check
 from paperlib.core.rounds import observed_feedback, played_action
 from paperlib.core.streams import Streams
@@ -87,8 +88,19 @@ def test_the_printed_rho_fails_in_a_longer_run():
 
 
 def test_deliberate_errors_fail(trace, instances):
-    found = reduction.broken(trace, instances["one change"], T)
-    assert len(found) == 4 and {check.verdict for check in found.values()} == {"fails"}
+    instance, t, y, rbar = instances["one change"], np.arange(1, T + 1), trace["y"], trace["rbar"]
+    rt, e = lemma.exp3_ix(reduction.ARMS, T).at(t), lemma.off(t, T)
+    smaller = rbar - lemma.off_printed(t, T)
+    played, best = instance.values[t - 1, trace["arm"].astype(int)], instance.values.max(1)
+    found = {
+        "a hundredth of the regret bound": lemma.stationary_regret(
+            played, instance.values, rt / 100
+        ),
+        "the printed e": lemma.lemma_4_1_statistic(smaller, y, rt),
+        "r-bar a mean alone": lemma.lemma_4_1_optimism(rbar - rt - e, best, instance.drift, rt),
+        "rt counted three times": lemma.lemma_4_1_closeness(rbar + 2 * rt, y, instance.drift, rt),
+    }
+    assert {name: check.verdict for name, check in found.items()} == dict.fromkeys(found, "fails")
 
 
 def test_wrong_problem_instance_changes_the_ratio(trace, instances):
@@ -113,12 +125,7 @@ def test_plotted_rounds():
 
 
 def test_horizons():
-    """Numbers of T10: rt(1), rt(T) and rho(T) at T = 2^14, and the first T with 9 rho-hat below 2."""
-    found = reduction.along_horizons([2**14, 1e12, 1e13])
-    assert found["rt"][0] == pytest.approx(1.28693907, rel=1e-8)
-    assert found["rho"][0] == pytest.approx(4.11728728, rel=1e-8)
-    assert found["hat"][1] > 2 > found["hat"][2] and 1e12 < found["first"]["9 rho-hat"] < 1e13
-    assert found["first"]["rt"] < found["first"]["rho"] < found["first"]["9 rho-hat"]
-    assert reduction.first_round(10**5) == pytest.approx(9.0e3, rel=0.01)
-    assert reduction.first_round(2**12) is None
+    """The first T with each bound of T10 below 2, and rt(1) at T = 2^14."""
+    first = lemma.first_below(reduction.ARMS)
+    assert first["rt"] < first["rho"] < first["9 rho-hat"] and 1e12 < first["9 rho-hat"] < 1e13
     assert reduction.policy(2**14).rt(1.0) == pytest.approx(204.61665511, rel=1e-9)

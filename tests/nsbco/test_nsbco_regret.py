@@ -10,7 +10,6 @@ from companion import store
 from companion.nsbco.experiments import regret
 from companion.verdicts import claims, short_id
 from companion.workflow import declared
-from paperlib import stats
 from paperlib.core.describe import frozen_dataclass
 from paperlib.nsbco import Abrupt, Level, QuadraticDrift, Rotation, Stationary, Walk
 from paperlib.nsbco.learners.restarted import Restarted
@@ -44,11 +43,8 @@ def test_path_by_name(name, path, changes, title):
     "name, word",
     [
         ("abrupt0", "segments"),
-        ("jumps", "name must be one of stationary, walk, level, or one of"),
-        ("", "name must be one of stationary, walk, level, or one of"),
-        ("abrupt2.5", "name must be one of stationary, walk, level, or one of"),
-        ("rotation1.2.3", "name must be one of stationary, walk, level, or one of"),
-        ("level4", "name must be one of stationary, walk, level, or one of"),
+        ("jumps", "name must begin with one of stationary, abrupt, rotation"),
+        ("", "name must begin with one of stationary, abrupt, rotation"),
         ("triangle0", r"V must be a positive number from 1e-30 to 1e\+30, got 0.0"),
     ],
 )
@@ -228,13 +224,6 @@ def test_without_triggered_tests_master_equals_its_schedule():
     cell = ("abrupt5", 8)
     assert not regret.tested(runs({cell: {"MASTER": [1, 2], "MALG": [1, 2, 9]}}), cell)
     assert regret.tested(runs({cell: {"MASTER": [1, 2], "MALG": [1, 3]}}), cell)
-
-
-@pytest.mark.parametrize(
-    "low, high, word", [(0.6, 0.9, "most"), (0.1, 0.4, "less than half"), (0.4, 0.6, "about half")]
-)
-def test_majority_depends_on_the_whole_interval(low, high, word):
-    assert regret.majority(stats.Interval(0.5, low, high, 9, "")) == word
 
 
 def test_ratio_of_means():

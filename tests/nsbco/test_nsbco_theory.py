@@ -294,11 +294,13 @@ def test_rates_of_exp3_ix():
         reduction.exp3_ix(1, T)
 
 
-def test_sums_continue():
-    T = reduction.EXACT
-    t = np.arange(1, 2 * T + 1)
-    assert reduction.root_sum(2 * T) == pytest.approx((t**-0.5).sum(), rel=1e-13)
-    assert reduction.harmonic(2 * T) == pytest.approx((1 / t).sum(), rel=1e-13)
+@pytest.mark.parametrize("T, error", [(64, 1e-9), (256, 1e-11), (2 * 10**6, 1e-13)])
+def test_sums_of_large_horizons(T, error):
+    t = np.arange(1, T + 1)
+    assert reduction.root_sum(T) == pytest.approx((t**-0.5).sum(), rel=error)
+    rate = reduction.Rate(0.0, 1.0)
+    rho = reduction.rho(rate.at(t), reduction.off(t, T))[-1]
+    assert rate.rho(T) == pytest.approx(rho, rel=error)
 
 
 def test_rho_for_a_rate_of_order_one_over_root_t():

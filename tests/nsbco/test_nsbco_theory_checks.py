@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from companion.nsbco.experiments import stationary
 from companion.nsbco.experiments import theory as checked
-from companion.nsbco.proofs import schedule
+from companion.nsbco.proofs import ascent, reduction, schedule
+from companion.nsbco.proofs import weakly_non_stationary as weakly
 from paperlib.core.rounds import observed_feedback, played_action
 from paperlib.learners.multiscale import Multiscale
 from paperlib.nsbco import Abrupt, Level, QuadraticDrift, Rotation
@@ -47,10 +49,35 @@ def test_what_holds_on_every_run(problem, learner):
     assert len(verdicts) == (12 if problem.amplitude == 0 else 10)
 
 
+def broken(along):
+    """Return checks of a run, a ``checked.AscentRun``, with one deliberate error each."""
+    trace, s, run = along.trace, along.setting, along.run
+    t = np.arange(1, trace["y"].shape[1] + 1)
+    b0, clip = along.learner.bonus, along.learner.clip
+    weak, mean = theory.practical(b0), trace["y"].cumsum(1) / t
+    lagging = np.concatenate([trace["rbar"][:, :1], trace["rbar"][:, :-1]], 1)
+    stuck = np.repeat(along.z[:, :1], along.z.shape[1], 1)
+    centers = run.z[:, np.searchsorted(run.ends, t - 1, side="right")]  # centers in every round
+    printed = stationary.PRINTED
+    outside = stationary.first_query(printed, along.problem), np.array(printed.start)
+    return {
+        "half the width": ascent.queries((trace["x"] + centers) / 2, run),
+        "r-bar a round late": ascent.optimistic_value(lagging, run),
+        "N_0 as printed": ascent.feasibility(*outside, along.task),
+        "gradients down the hill": ascent.gradient_error(-along.g, along.slopes, s, len(t)),
+        "no step": ascent.contraction(stuck, along.star, run.g, along.slopes, s),
+        "a lost reward": ascent.regret_adds_up(trace["regret"] - 1.0, 0.5, along.values),
+        "no bonus": weakly.optimism(mean, 0.5, 0.0, weak),
+        "three times the bonus": weakly.closeness(
+            mean + 3 * b0 / np.sqrt(t), trace["y"], 0.0, weak, clip=clip
+        ),
+    }
+
+
 def test_deliberate_errors_fail():
     problem, learner = QuadraticDrift(), GradientAscent()
     trace = recorded(problem, learner, 2048, 10)
-    found = checked.AscentRun(trace, problem, learner).broken()
+    found = broken(checked.AscentRun(trace, problem, learner))
     assert len(found) == 8 and {check.verdict for check in found.values()} == {"fails"}
     assert len({check.statement for check in found.values()}) == 8
 
@@ -73,6 +100,15 @@ def test_variation(path, monkeypatch):
     assert checked.budget(problem, 300).verdict == "fails"
 
 
+def forgetful(trace, base):
+    """Check threads that restart whenever they become active."""
+    order, y = trace["order"].astype(int), trace["y"]
+    turn = np.diff(order, axis=1, prepend=-1) != 0
+    since = np.maximum.accumulate(np.where(turn, np.arange(order.shape[1]), 0), 1)
+    rbar = schedule.own_estimates(y, order, since, base.bonus, base.clip)
+    return schedule.threads(y, rbar, order, base.bonus, base.clip)
+
+
 def test_schedules():
     learner = malg()
     probes = {
@@ -84,7 +120,7 @@ def test_schedules():
     trace = play(learner, QuadraticDrift(dim=1), 127, 60, record="all", probes=probes)
     checks = checked.of_schedule(trace, learner.base)
     assert [check.verdict for check in checks] == ["holds"] * 5
-    assert checked.forgetful(trace, learner.base).verdict == "fails"
+    assert forgetful(trace, learner.base).verdict == "fails"
     # the longest window is active instead
     longest = 6 - (trace["live"][:, :, ::-1] > 0).argmax(2)
     wrong = replace(trace, series=trace.series | {"order": longest.astype(float)})
@@ -133,9 +169,28 @@ def test_a_proved_bonus():
     assert found["twice the bonus"].verdict == "fails"
 
 
+def counterexamples():
+    """Check property 2 of Lemma 4.1 on two counterexamples to the printed rho (E13).
+
+    In the first X is one point and there is no noise. In the second all regret is at the end.
+    The checks named "printed" have the printed e in r-bar as well.
+    """
+    t = np.arange(1, 10**4 + 1)
+    small, e = reduction.off_printed(t, len(t)), reduction.off(t, len(t))
+    found = {}
+    for name, y, rt in (
+        ("one point", np.zeros((1, len(t))), np.zeros(len(t))),
+        ("regret at the end", -(t > len(t) - 2000).astype(float)[None], 20 / np.sqrt(t)),
+    ):
+        mean = y.cumsum(1) / t
+        found[f"{name}, printed"] = reduction.lemma_4_1_printed(mean + rt + small, y, 0.0, rt)
+        found[f"{name}, corrected"] = reduction.lemma_4_1_closeness(mean + rt + e, y, 0.0, rt)
+    return found
+
+
 def test_counterexamples():
     """`E13` and A14: the printed rho fails on the counterexamples, and the corrected rho does not."""
-    found = checked.counterexamples()
+    found = counterexamples()
     one, late = found["one point, printed"], found["regret at the end, printed"]
     failed = np.flatnonzero(~one.held[0]) + 1
     assert failed[0] == 1 and failed[-1] == len(failed) == pytest.approx(4347, abs=1)

@@ -1,4 +1,4 @@
-"""Anatomy of MASTER: its schedule, one run with two changes, the calibration of its constants, and the placement of changes.
+"""Anatomy of MASTER: one run with two changes, its schedule, and the calibration of its constants.
 
 Source of the figure of the schedule: Wei & Luo (2021), Figure 1.
 Letters: R trials, T rounds, O orders m of windows of 2^m rounds, n the order of a block of 2^n rounds.
@@ -6,7 +6,6 @@ Letters: R trials, T rounds, O orders m of windows of 2^m rounds, n the order of
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from paperlib.core.streams import stream_number, uniform
 from paperlib.core.trace import Trace
 from paperlib.learners.multiscale import SCHEDULE, STEP, Multiscale
 from paperlib.nsbco.learners.ascent import GradientAscent
-from paperlib.nsbco.learners.presets import malg, practical, printed
+from paperlib.nsbco.learners.presets import malg, printed
 from paperlib.nsbco.probes import LOG, TestStatistics, center, live_windows
 from paperlib.nsbco.problems.paths import Abrupt
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
@@ -35,8 +34,6 @@ from ..proofs.schedule import BONUSES, window_chances
 
 RUN_HORIZON, RUN_SEED = 2**15, 8  # the seed of the path is 8 as well
 RUN_PROBLEM = QuadraticDrift(Abrupt(3), 1, environment=8)
-# observed rounds, test, order; expected values
-RUN_RESTARTS = [(9471, 1, 8), (24830, 1, 9)]
 
 
 def watched(learner: Learner) -> dict[str, Probe]:
@@ -49,32 +46,6 @@ def watched(learner: Learner) -> dict[str, Probe]:
     }
 
 
-class Run(NamedTuple):
-    """Internal quantities of one trial over T rounds."""
-
-    rounds: np.ndarray  # T, counted from 1
-    z: np.ndarray  # T, first coordinate of the center of the active thread
-    order: np.ndarray  # T, order of its window
-    block: np.ndarray  # T, order of the block
-    rbar: np.ndarray  # T
-    U: np.ndarray  # T
-    second: np.ndarray  # T, statistic of Test 2, see ``probes.TestStatistics``
-    first: np.ndarray  # T x O, statistics of Test 1
-    # logged restarts: observed rounds, test 1 or 2, and the order of Test 1's window or -1 for Test 2
-    restarts: list[tuple[int, int, int]]
-
-
-def first_trial(trace: Trace) -> Run:
-    """Return the first trial of a run with the probes of ``watched``."""
-    on, tests = trace["live"][0] > 0, trace["tests"][0]
-    # the block's own window is always scheduled, therefore the largest scheduled order is the block's
-    block = on.shape[1] - 1 - on[:, ::-1].argmax(1)
-    log = trace["log"][0, : int(trace["report.restarts"][0])].astype(int).tolist()
-    restarts = [(t, test, order - 1) for t, test, order in log]
-    z = trace["z"][0, :, 0]
-    return Run(trace.rounds, z, on.argmax(1), block, *tests.T[:3], tests[:, 3:], restarts)
-
-
 class Ends(NamedTuple):
     """Windows that ended in a run of one trial."""
 
@@ -84,16 +55,51 @@ class Ends(NamedTuple):
     margin: np.ndarray
 
 
-def ended(first: np.ndarray, A1: float) -> Ends:
-    """Return the windows that ended, from the statistics of Test 1 in every round, T x O."""
-    at, order = np.isfinite(first).nonzero()
-    return Ends(at + 1, order, (first[at, order] - A1) / 2.0 ** (order / 2))
+class Run(NamedTuple):
+    """Internal quantities of one trial over T rounds."""
+
+    rounds: np.ndarray  # T, counted from 1
+    z: np.ndarray  # T, first coordinate of the center of the active thread
+    order: np.ndarray  # T, order of its window
+    block: np.ndarray  # T, order of the block
+    rbar: np.ndarray  # T
+    U: np.ndarray  # T
+    theta: np.ndarray  # T, first coordinate of the maximizer
+    best: np.ndarray  # T, f*_t
+    regret: np.ndarray  # T, cumulative
+    ends: Ends  # windows that ended
+    changes: np.ndarray  # rounds of the changes, counted from 0
+    # logged restarts: observed rounds, test 1 or 2, and the order of Test 1's window or -1 for Test 2
+    restarts: list[tuple[int, int, int]]
+
+    @property
+    def marks(self) -> list[int]:
+        """Return the number of observed rounds at each restart."""
+        return [t for t, _, _ in self.restarts]
 
 
-def thresholds(horizon: int) -> tuple[float, float]:
-    """Return A_1 and A_2 of ``practical`` for this horizon, including the factor log2 T + 1."""
-    learner = practical()
-    return float(learner.A1), float(learner.A2 * (np.log2(horizon) + 1))
+def first_trial(trace: Trace, problem: QuadraticDrift, A1: float) -> Run:
+    """Return the first trial of a run with the probes of ``watched``. ``A1``: threshold of Test 1 at length 1."""
+    on, tests, T = trace["live"][0] > 0, trace["tests"][0], len(trace.rounds)
+    # the block's own window is always scheduled, therefore the largest scheduled order is the block's
+    block = on.shape[1] - 1 - on[:, ::-1].argmax(1)
+    at, order = np.isfinite(tests[:, 3:]).nonzero()
+    ends = Ends(at + 1, order, (tests[at, 3 + order] - A1) / 2.0 ** (order / 2))
+    log = trace["log"][0, : int(trace["report.restarts"][0])].astype(int).tolist()
+    changes = problem.part([problem.environment], T)
+    return Run(
+        trace.rounds,
+        trace["z"][0, :, 0],
+        on.argmax(1),
+        block,
+        *tests.T[:2],
+        problem.centers(changes, np.arange(T), T)[0, :, 0],
+        np.broadcast_to(problem.path.value(None, np.arange(T), T)[0], T),
+        trace["regret"][0],
+        ends,
+        changes[0],
+        [(t, test, m - 1) for t, test, m in log],
+    )
 
 
 # ---- the schedule ------------------------------------------------------------------------------------------
@@ -118,12 +124,6 @@ def orders(windows: list[np.ndarray]) -> np.ndarray:
     for m in range(n, -1, -1):
         order.reshape(R, -1, 2**m)[windows[m]] = m
     return order
-
-
-def played(order: np.ndarray) -> np.ndarray:
-    """Return the fraction of a block's rounds where each order is active, R x (n + 1). ``order``: R x 2^n."""
-    n = int(order.shape[1]).bit_length() - 1
-    return np.stack([(order == m).mean(1) for m in range(n + 1)], 1)
 
 
 def spells(order: np.ndarray) -> list[tuple[int, int, int]]:
@@ -157,47 +157,12 @@ def alarms(trace: Trace, bonus: float, multiple: float, horizon: int) -> stats.I
 
 
 def as_printed(horizon: int) -> dict[str, Multiscale]:
-    """Return MASTER with the constants of Lemma 3.1 for this horizon and d = 2, and two variants.
+    """Return MASTER with the constants of Lemma 3.1 for this horizon and d = 2, and its schedule without tests.
 
-    The variants are the schedule without tests, and MASTER with A_1 and A_2 times 1e-9. r-bar is not clipped, as printed (E12).
+    r-bar is not clipped, as printed (E12).
     """
     base = GradientAscent(bonus=BONUSES["printed"](2, horizon), clip=False)
-    learner = printed(base)
-    small = replace(learner, A1=1e-9 * learner.A1, A2=1e-9 * learner.A2)
-    return {"printed": learner, "no tests": malg(base), "times 1e-9": small}
-
-
-def share_reached(trace: Trace, learner: Multiscale, horizon: int) -> dict[str, float]:
-    """Return the largest ratio of each test's statistic to its threshold, over trials and rounds."""
-    levels = zip(("Test 1", "Test 2"), reached(trace), (learner.A1, learner.A2))
-    log = math.log2(horizon) + 1
-    return {test: float(most.max() / (A * log)) for test, most, A in levels}
-
-
-def table(rows: dict[float, dict[float, Any]], format: str = "{:6.2f}") -> str:
-    """Return a text table of means with one row per b_0 and one column per A_1."""
-    columns = list(next(iter(rows.values())))
-    lines = ["b_0 \\ A_1".rjust(10) + "".join(f"{c:>9g}" for c in columns)]
-    for row, values in rows.items():
-        lines.append(f"{row:>10g}" + "".join(f"{format.format(values[c]):>9s}" for c in columns))
-    return "\n".join(lines)
-
-
-# ---- placement of changes ----------------------------------------------------------------------------------
-
-
-def marks(horizon: int, depth: int = 2) -> np.ndarray:
-    """Return the rounds, counted from 0, where a change would favor the schedule.
-
-    These are the multiples of T / 2^depth and the first rounds 2^n - 1 of blocks.
-    """
-    parts = horizon * np.arange(1, 2**depth) / 2**depth
-    return np.unique(np.append(parts, 2.0 ** np.arange(int(horizon).bit_length()) - 1))
-
-
-def dyadic(changes: np.ndarray, horizon: int, depth: int = 2) -> np.ndarray:
-    """Return whether each change is on one of the ``marks``. ``changes``: rounds counted from 0, any shape."""
-    return np.isin(changes, marks(horizon, depth))
+    return {"printed": printed(base), "no tests": malg(base)}
 
 
 # ---- panels of these figures only --------------------------------------------------------------------------
@@ -234,32 +199,19 @@ def block_panel(ax: Axes, windows: list[np.ndarray], order: np.ndarray, *, title
         ax.grid(visible=False)
 
 
-def run_column(
-    axes: Sequence[Axes],
-    run: Run,
-    ends: Ends,
-    theta: np.ndarray,
-    best: np.ndarray,
-    A2: float,
-    changes: Sequence[int],
-    restarts: Sequence[int],
-    span: tuple[int, int],
-) -> PathCollection:
-    """Draw a column of five panels for the rounds ``span``: center, order, values, Test 1, Test 2. Return the dots of Test 1.
+def run_column(axes: Sequence[Axes], run: Run, span: tuple[int, int]) -> PathCollection:
+    """Draw a column of four panels for the rounds ``span``: center, order, values, Test 1. Return the dots of Test 1.
 
     Args:
-        axes: five axes, from the top.
-        run, ends: quantities of one trial.
-        theta, best: theta_t's first coordinate and f*_t, T.
-        A2: threshold of Test 2 for one round.
-        changes, restarts: rounds that are marked by vertical lines.
+        axes: four axes, from the top.
+        run: quantities of one trial.
         span: first and last round.
     """
-    place, which, values, test_1, test_2 = axes
+    place, which, values, test_1 = axes
     first, last = span
     here = (run.rounds >= first) & (run.rounds <= last)
-    x, z, order, block, rbar, U, second = (part[here] for part in run[:7])
-    size, ratio = 1.4 if last - first > WIDE else 2.0, second / A2
+    x, z, order, block, rbar, U, theta, best = (part[here] for part in run[:8])
+    size = 1.4 if last - first > WIDE else 2.0
     # plot only some of the dots, because they would cover each other
     some = slice(None, None, max(1, len(x) // WIDE))
     top = int(run.block.max()) + 0.5
@@ -273,7 +225,10 @@ def run_column(
     with style_context():
         for ax in axes:
             # the figure's legend removes duplicate labels
-            for time, how in [*((t, dashed) for t in changes), *((t, solid) for t in restarts)]:
+            for time, how in [
+                *((t + 1, dashed) for t in run.changes),
+                *((t, solid) for t in run.marks),
+            ]:
                 ax.axvline(time, linewidth=0.9, zorder=1, **how)
             ax.set_xlim(*span)
         for ax, at, y, color, word in (
@@ -282,21 +237,19 @@ def run_column(
         ):
             label = f"{word} of the active copy"
             ax.plot(at[some], y[some], color=COLORS[color], label=label, **dots, **plain)
-        place.plot(x, theta[here], color=COLORS["black"], label=r"maximizer $\theta_t$")
+        place.plot(x, theta, color=COLORS["black"], label=r"maximizer $\theta_t$")
         place.set_ylim(-0.62, 0.62)
         which.step(x, block, where="post", color=COLORS["gray"], label="order of the block")
         which.scatter(x[some], order[some], s=size**2, c=order[some], **shades)
         which.set_ylim(-0.7, top + 0.5)
-        values.plot(x, best[here], color=COLORS["black"], label="best value $f^*_t$")
+        values.plot(x, best, color=COLORS["black"], label="best value $f^*_t$")
         values.plot(x, U, color=COLORS["blue"], label="$U_t$, minimum in the block")
         values.set_ylim(0.3, 1.05)
-        inside = (ends.rounds >= first) & (ends.rounds <= last)
-        at, of, margin = (part[inside] for part in ends)
+        inside = (run.ends.rounds >= first) & (run.ends.rounds <= last)
+        at, of, margin = (part[inside] for part in run.ends)
         found = test_1.scatter(at, margin, s=2.6 * size**2, c=of, **shades)
         test_1.axhline(0, **level)
-        test_2.plot(x, ratio, color=COLORS["purple"], linewidth=0.9)
-        test_2.axhline(1, **level)
-        test_2.set(xlabel="rounds", ylim=(min(0.0, float(ratio.min())) - 0.05, 1.12))
+        test_1.set_xlabel("rounds")
     return found
 
 

@@ -26,18 +26,6 @@ TABLE = "stocks"
 KAPPAS = (0.01, 0.1, 10.0)  # ratios of the assumed to the true V_T; the oracle has 1
 CHUNK = 235  # series per batch: half of the series in the table
 OTHERS = ("full information", "SW-LS", "KW", "KW, oracle")  # learners that are not run on prices
-SHOWN = (
-    "MASTER",
-    "MALG",
-    "Algorithm 2",
-    "Algorithm 2, oracle",
-    "EGS",
-    "BoB",
-    "KWtrack",
-    "SPSA",
-    "GLR",
-    "static baseline",
-)  # curves of a panel
 TABLED = (
     "MASTER",
     "MALG",

@@ -73,22 +73,6 @@ def lemma_4_1(trace: Trace, instance: World, horizon: int) -> dict[str, Check]:
     }
 
 
-def broken(trace: Trace, instance: World, horizon: int) -> dict[str, Check]:
-    """Check the same statements on deliberately wrong quantities; all checks must fail. Arguments as for ``lemma_4_1``."""
-    t, y, rbar, drift = np.arange(1, horizon + 1), trace["y"], trace["rbar"], instance.drift
-    rt, e = reduction.exp3_ix(ARMS, horizon).at(t), reduction.off(t, horizon)
-    smaller = rbar - reduction.off_printed(t, horizon)
-    played, best = instance.values[t - 1, trace["arm"].astype(int)], instance.values.max(1)
-    return {
-        "a hundredth of the regret bound": reduction.stationary_regret(
-            played, instance.values, rt / 100
-        ),
-        "the printed e": reduction.lemma_4_1_statistic(smaller, y, rt),
-        "r-bar a mean alone": reduction.lemma_4_1_optimism(rbar - rt - e, best, drift, rt),
-        "rt counted three times": reduction.lemma_4_1_closeness(rbar + 2 * rt, y, drift, rt),
-    }
-
-
 class Outcome(NamedTuple):
     """Summary of a check in every round, without its entries, which are 3 million numbers at T = 2^14."""
 
@@ -120,22 +104,3 @@ def outcome(check: Check, rounds: Any) -> Outcome:
 def grid(horizon: int) -> np.ndarray:
     """Return the rounds of a plot, evenly spaced on a log axis and including T."""
     return np.unique(np.geomspace(1, horizon, 120).round().astype(int))
-
-
-def along_horizons(horizons: Any) -> dict[str, Any]:
-    """Return rt(T), rho(T) and Test 1's threshold 9 rho-hat(T) of EXP3-IX on ``ARMS`` points, and the T from which each is below 2.
-
-    ``horizons``: T', numbers.
-    """
-    T = np.asarray(horizons, float)
-    rates = [reduction.exp3_ix(ARMS, x) for x in T]
-    rt = np.array([float(rate.at(x)) for rate, x in zip(rates, T)])
-    rho = np.array([rate.rho(x) for rate, x in zip(rates, T)])
-    hat = reduction.TEST_1 * 6 * (np.log2(T) + 1) * rho
-    return {"T": T, "rt": rt, "rho": rho, "hat": hat, "first": reduction.first_below(ARMS)}
-
-
-def first_round(horizon: int) -> int | None:
-    """Return the first round where rt(t) is below the trivial 2 per round; None if there is none within the horizon."""
-    below = reduction.exp3_ix(ARMS, horizon).at(np.arange(1, horizon + 1)) < 2
-    return int(below.argmax()) + 1 if below.any() else None

@@ -32,19 +32,25 @@ from paperlib.nsbco.problems.paths import (
 )
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 
-from ...figures.charts import errorbars, power_label
-from ...figures.drawing import QUARTILES, line_style, style_context
+from ...figures.charts import power_label, sweep_panel
+from ...figures.drawing import QUARTILES, style_context
 from ...store import results as store
 from .settings import learners
 
 Cell = tuple[str, int]  # a path's name, and T
 Runs = dict[Cell, dict[str, Trace]]
 
-PATHS = {"stationary": Stationary(), "walk": Walk(), "level": Level()}
-# paths with V_T as parameter
-WAVES = {"rotation": Rotation, "triangle": Triangle, "sinusoid": Sinusoid}
+PATHS = {  # kind of path -> path, from the number in its name
+    "stationary": Stationary,
+    "abrupt": lambda segments: Abrupt(int(segments)),
+    "rotation": lambda V: Rotation(float(V)),
+    "triangle": lambda V: Triangle(float(V)),
+    "sinusoid": lambda V: Sinusoid(float(V)),
+    "walk": Walk,
+    "level": Level,
+}
 WORDS = {"stationary": "stationary", "walk": "random walk", "level": "only the level changes"}
-SMOOTH = (*WAVES, "walk")  # paths whose maximizer moves continuously
+SMOOTH = ("rotation", "triangle", "sinusoid", "walk")  # paths whose maximizer moves continuously
 CURVES = (  # learners of the figure against T
     "Algorithm 2",
     "Algorithm 2, oracle",
@@ -83,22 +89,12 @@ def problem(name: str) -> QuadraticDrift:
     """Return the reference problem on a path.
 
     For example, "abrupt5" has five segments, and "rotation4", "triangle8" and "sinusoid10" have V_T = 4, 8, 10.
-
-    Raises:
-        ValueError: an unknown name, or an invalid number for its path.
     """
     word = kind(name)
-    of = name.removeprefix(word)
-    if word == "abrupt" and of.isdecimal():
-        return QuadraticDrift(Abrupt(int(of)))
-    if word in WAVES and of.count(".") < 2 and of.strip("."):
-        return QuadraticDrift(WAVES[word](float(of)))
-    if name not in PATHS:
-        requirement = (
-            f"one of {', '.join(PATHS)}, or one of abrupt, {', '.join(WAVES)} with a number"
-        )
-        raise ValueError(f"name must be {requirement}, got {name!r}")
-    return QuadraticDrift(PATHS[name])
+    number = name.removeprefix(word)
+    if word not in PATHS:
+        raise ValueError(f"name must begin with one of {', '.join(PATHS)}, got {name!r}")
+    return QuadraticDrift(PATHS[word](number) if number else PATHS[word]())
 
 
 def title(name: str) -> str:
@@ -302,13 +298,6 @@ def tested(runs: Runs, cell: Cell) -> bool:
     return bool(np.diff(totals(runs, (cell, "MASTER"), (cell, "MALG"))).any())
 
 
-def majority(share: stats.Interval) -> str:
-    """Return a text that compares a fraction with one half."""
-    if share.low > 0.5:
-        return "most"
-    return "less than half" if share.high < 0.5 else "about half"
-
-
 def ratio(runs: Runs, cell: Cell, above: str, below: str) -> stats.Interval:
     """Return the ratio of two learners' mean regret in a cell."""
     a, b = (runs[cell][name].last() for name in (above, below))
@@ -330,30 +319,6 @@ def figure_learners(runs: Runs, path: str, horizon: int) -> dict[str, Trace]:
     """Return the traces of the figures' learners on a path, without learners that only another figure needs."""
     found = runs[path, horizon]
     return {name: found[name] for name in learners() if name in found}
-
-
-def restarts(trace: Trace, horizon: int) -> str:
-    """Return a table entry with the number of restarts per run; "" for learners that never restart as a whole."""
-    if "report.restarts" in trace.final:
-        return f"{format_number(float(trace['report.restarts'].mean()))} by tests"
-    if "report.batch" in trace.final:
-        return (
-            f"{format_number(float((np.ceil(horizon / trace['report.batch']) - 1).mean()))} by plan"
-        )
-    return ""
-
-
-def table(runs: Runs, path: str, horizon: int, seed: int) -> list[str]:
-    """Return the lines of the gallery's table for one path: a header with V_T and the number of changes, then one line per learner."""
-    found = figure_learners(runs, path, horizon)
-    V = variation(path, horizon, min(len(trace.trials) for trace in found.values()), seed)
-    lines = [f"{path}: V_T {format_number(float(V.mean()))}, {changes(path)}"]
-    for name, trace in found.items():
-        x = stats.mean(trace.last())
-        scaled = format_number(x.estimate / horizon ** (2 / 3))
-        each = f"{format_number(x.estimate)} [{format_number(x.low)}, {format_number(x.high)}]"
-        lines.append(f"  {name:20s} {scaled:>7s}  {each:26s} {restarts(trace, horizon)}".rstrip())
-    return lines
 
 
 def rules(runs: Runs, paths: Sequence[str], horizon: int) -> dict[str, dict[str, stats.Interval]]:
@@ -378,30 +343,9 @@ def log_limits(samples: dict[str, dict[str, Any]]) -> tuple[float, float]:
     return max(low / 1.5, high / 1e3), high
 
 
-def frontier(runs: Runs, still: str, moving: str, horizon: int) -> dict[str, tuple[Any, Any]]:
-    """Return R_T on a stationary path and on a changing path, R each, of all learners that observe rewards."""
-    pair = lambda name: tuple(runs[path, horizon][name].last() for path in (still, moving))
-    return {
-        name: pair(name)
-        for name in figure_learners(runs, moving, horizon)
-        if name != "full information"
-    }
-
-
 def best(runs: Runs, cell: Cell, names: Sequence[str]) -> str:
     """Return the learner with the least mean regret in a cell."""
     return min(names, key=lambda name: runs[cell][name].last().mean())
-
-
-def dominated(runs: Runs, still: str, moving: str, horizon: int, name: str) -> list[str]:
-    """Return the learners that observe rewards and have less mean regret than ``name`` on both paths."""
-    mean = lambda path, other: runs[path, horizon][other].last().mean()
-    below = lambda other: all(mean(path, other) < mean(path, name) for path in (still, moving))
-    return [
-        other
-        for other in figure_learners(runs, moving, horizon)
-        if other not in REFERENCES and below(other)
-    ]
 
 
 def caption_names(names: Sequence[str]) -> str:
@@ -470,15 +414,16 @@ def false_alarms(trace: Trace) -> stats.Interval:
     return stats.proportion(int((restarts > 0).sum()), len(restarts))
 
 
-def delay_quartiles(found: Detections) -> np.ndarray:
-    """Return the quartiles of the delays of detected changes, or an empty array if no change was detected."""
-    return np.quantile(found.delays, QUARTILES) if len(found.delays) else np.zeros(0)
+def delay_quartiles(found: Detections) -> stats.Interval:
+    """Return the median delay of detected changes, of which there must be one, with the quartiles as the interval."""
+    low, middle, high = map(float, np.quantile(found.delays, QUARTILES))
+    return stats.Interval(middle, low, high, len(found.delays), "quartiles")
 
 
 def detection_panels(
     axes: Sequence[Axes], seen: dict[str, dict[int, Detections]], level: dict[str, dict[int, Any]]
 ) -> dict[str, dict]:
-    """Draw the fraction of detected changes, the delay, and the number of unnecessary restarts against T in three panels.
+    """Draw the fraction of detected changes, the delay, and the restarts if only the level changes against T in three panels.
 
     Args:
         axes: three axes.
@@ -486,51 +431,37 @@ def detection_panels(
         level: name -> T -> restarts per run on a path where only the level changes, R.
 
     Returns:
-        The plotted numbers, by panel and name.
+        The plotted numbers and the number of unnecessary restarts in ``seen``, by name and T.
     """
-    numbers: dict[str, dict] = {"share": {}, "delay": {}, "needless": {}, "needless, level": {}}
+    each = lambda of: {name: {T: of(x) for T, x in found.items()} for name, found in seen.items()}
+    numbers = {
+        "share": each(detected_share),
+        "delay": {
+            name: {T: delay_quartiles(x) for T, x in found.items() if len(x.delays)}
+            for name, found in seen.items()
+        },
+        "needless": each(lambda x: stats.mean(x.needless)),
+        "needless, level": {
+            name: {T: stats.mean(x) for T, x in found.items()} for name, found in level.items()
+        },
+    }
+    delays = {name: found for name, found in numbers["delay"].items() if found}
+    every = (max(map(len, seen.values())) + 4) // 5
+    panel = lambda ax, found, **how: sweep_panel(
+        ax, found, {}, xlabel="$T$", tick=power_label, every=every, **how
+    )
+    highest = lambda found: max(x.high for of in found.values() for x in of.values())
+    panel(axes[0], numbers["share"], title="(a) detected changes", ylabel="fraction of changes")
+    axes[0].set_ylim(-0.04, 1.04)
+    panel(axes[1], delays, title="(b) delay", ylabel="rounds, median", log_y=bool(delays))
+    if delays:
+        axes[1].set_ylim(0.8, 2 * highest(delays))
+    else:
+        axes[1].text(0.5, 0.5, "none detected", transform=axes[1].transAxes, ha="center")
+    title, ylabel = "(c) only the level changes", "restarts per run, linear below 1"
+    panel(axes[2], numbers["needless, level"], title=title, ylabel=ylabel)
     with style_context():
-        for name, found in seen.items():
-            how = line_style(name)
-            hidden = how | {"label": None}
-            label = f"{how['label']}, only the level changes"
-            dashed = how | {"linestyle": "--", "linewidth": 1.0, "label": label}
-            for panel, ax, means, line in (
-                ("share", axes[0], {T: detected_share(x) for T, x in found.items()}, how),
-                (
-                    "needless",
-                    axes[2],
-                    {T: stats.mean(x.needless) for T, x in found.items()},
-                    hidden,
-                ),
-                (
-                    "needless, level",
-                    axes[2],
-                    {T: stats.mean(x) for T, x in level[name].items()},
-                    dashed,
-                ),
-            ):
-                numbers[panel][name] = means
-                errorbars(ax, [*means], means.values(), **line)
-            delays = {T: delay_quartiles(x) for T, x in found.items() if len(x.delays)}
-            numbers["delay"][name] = delays
-            if delays:
-                errorbars(axes[1], [*delays], [x[[1, 0, 2]] for x in delays.values()], **hidden)
-        longest = [x[2] for delays in numbers["delay"].values() for x in delays.values()]
-        axes[0].set(title="(a) detected changes", ylabel="fraction of changes", ylim=(-0.04, 1.04))
-        axes[1].set(title="(b) delay", ylabel="rounds, median", yscale="log")
-        axes[1].set_ylim(0.8, max([10.0, *(2 * x for x in longest)]))
-        if not longest:
-            axes[1].text(0.5, 0.5, "none detected", transform=axes[1].transAxes, ha="center")
-        axes[2].set(title="(c) unnecessary restarts", ylabel="restarts per run, linear below 1")
         axes[2].set_yscale("symlog", linthresh=1.0)
-        axes[2].set_ylim(bottom=-0.1)
-        horizons = {T for found in seen.values() for T in found}
-        both = horizons.union(*level.values())
-        for ax, at in zip(axes, map(sorted, (horizons, horizons, both))):
-            ax.yaxis.set_major_formatter("{x:g}")
-            ax.set(xlabel="$T$", xscale="log", xlim=(at[0] / 1.3, at[-1] * 1.3))
-            shown = at[::-1][:: (len(at) + 4) // 5]
-            ax.set_xticks(shown, [power_label(T) for T in shown])
-            ax.xaxis.minorticks_off()
+        axes[2].set_ylim(-0.1, 2 * max(1.0, highest(numbers["needless, level"])))
+        axes[2].yaxis.set_major_formatter("{x:g}")
     return numbers

@@ -1,6 +1,6 @@
 """Checks along runs of Algorithm 2 and of its schedule, the coverage of Definition 2.1, and the size of the bonus it needs.
 
-Every group of checks is also applied to deliberately wrong runs, where the checks must fail.
+The tests also apply every group of checks to deliberately wrong runs, where the checks must fail.
 Letters: R trials, T rounds, d dimensions, E epochs, Delta_t variation up to t.
 """
 
@@ -18,9 +18,9 @@ from paperlib.nsbco.problems.quadratic import QuadraticDrift
 from paperlib.nsbco.theory import bounds
 from paperlib.nsbco.theory import constants as theory
 
-from ..proofs import ascent, reduction, schedule
+from ..proofs import ascent, schedule
 from ..proofs import weakly_non_stationary as weakly
-from .stationary import PRINTED, TAIL, first_query, task_of
+from .stationary import TAIL, task_of
 
 B0 = 2.0  # the calibrated bonus
 DELTA = 0.1  # fraction of trials where property 1 may fail
@@ -81,29 +81,6 @@ class AscentRun:
             ]
         return checks
 
-    def broken(self) -> dict[str, Check]:
-        """Return checks of the same run with one deliberate error each; all must fail."""
-        trace, s, run = self.trace, self.setting, self.run
-        t = np.arange(1, trace["y"].shape[1] + 1)
-        b0, clip = self.learner.bonus, self.learner.clip
-        weak, mean = theory.practical(b0), trace["y"].cumsum(1) / t
-        lagging = np.concatenate([trace["rbar"][:, :1], trace["rbar"][:, :-1]], 1)
-        stuck = np.repeat(self.z[:, :1], self.z.shape[1], 1)
-        centers = run.z[:, np.searchsorted(run.ends, t - 1, side="right")]  # centers in every round
-        printed = first_query(PRINTED, self.problem), np.array(PRINTED.start)
-        return {
-            "half the width": ascent.queries((trace["x"] + centers) / 2, run),
-            "r-bar a round late": ascent.optimistic_value(lagging, run),
-            "N_0 as printed": ascent.feasibility(*printed, self.task),
-            "gradients down the hill": ascent.gradient_error(-self.g, self.slopes, s, len(t)),
-            "no step": ascent.contraction(stuck, self.star, run.g, self.slopes, s),
-            "a lost reward": ascent.regret_adds_up(trace["regret"] - 1.0, 0.5, self.values),
-            "no bonus": weakly.optimism(mean, 0.5, 0.0, weak),
-            "three times the bonus": weakly.closeness(
-                mean + 3 * b0 / np.sqrt(t), trace["y"], 0.0, weak, clip=clip
-            ),
-        }
-
 
 def budget(problem: QuadraticDrift, horizon: int) -> Check:
     """Compare Delta(t) and V_T of a problem with the change of its functions at 400 points of the unit ball.
@@ -135,15 +112,6 @@ def of_schedule(trace: Trace, base: GradientAscent) -> list[Check]:
     ]
 
 
-def forgetful(trace: Trace, base: GradientAscent) -> Check:
-    """Check threads that restart whenever they become active; the check must fail. Arguments as for ``of_schedule``."""
-    order, y = trace["order"].astype(int), trace["y"]
-    turn = np.diff(order, axis=1, prepend=-1) != 0
-    since = np.maximum.accumulate(np.where(turn, np.arange(order.shape[1]), 0), 1)
-    rbar = schedule.own_estimates(y, order, since, base.bonus, base.clip)
-    return schedule.threads(y, rbar, order, base.bonus, base.clip)
-
-
 def of_tests(trace: Trace, A1: float, A2: float) -> Check:
     """Check that a run restarts exactly in the rounds where a test triggers. ``trace``: with "y", "rbar", "live" and "restarts"."""
     live = trace["live"] > 0
@@ -159,25 +127,6 @@ def proved(trace: Trace, horizon: int) -> dict[str, Check]:
     more = weak.bonus / np.sqrt(np.arange(1, horizon + 1))
     check = lambda rbar: weakly.closeness(rbar, trace["y"], 0.0, weak, clip=False)
     return {"as proved": check(trace["rbar"]), "twice the bonus": check(trace["rbar"] + more)}
-
-
-def counterexamples() -> dict[str, Check]:
-    """Check property 2 of Lemma 4.1 on two counterexamples to the printed rho (E13).
-
-    In the first X is one point and there is no noise. In the second all regret is at the end.
-    The checks named "printed" have the printed e in r-bar as well.
-    """
-    t = np.arange(1, 10**4 + 1)
-    small, e = reduction.off_printed(t, len(t)), reduction.off(t, len(t))
-    found = {}
-    for name, y, rt in (
-        ("one point", np.zeros((1, len(t))), np.zeros(len(t))),
-        ("regret at the end", -(t > len(t) - 2000).astype(float)[None], 20 / np.sqrt(t)),
-    ):
-        mean = y.cumsum(1) / t
-        found[f"{name}, printed"] = reduction.lemma_4_1_printed(mean + rt + small, y, 0.0, rt)
-        found[f"{name}, corrected"] = reduction.lemma_4_1_closeness(mean + rt + e, y, 0.0, rt)
-    return found
 
 
 # Coverage of Definition 2.1 ---------------------------------------------------------------------------------
@@ -207,13 +156,7 @@ class World(NamedTuple):
 
 
 def instance(problem: QuadraticDrift, horizon: int) -> World:
-    """Return the functions of a problem whose path is the same in all trials.
-
-    Raises:
-        ValueError: a random path that differs by trial.
-    """
-    if problem.path.drawn and problem.environment is None:
-        raise ValueError(f"path must be the same in all trials, got {problem.path!r}")
+    """Return the functions of a problem whose path is the same in all trials."""
     t, part = np.arange(horizon), problem.part([problem.environment or 0], horizon)
     drift = problem.moves(part, t[:-1], horizon)[0]
     return World(problem.path.value(part, t, horizon)[0], drift, int((drift > 1e-15).sum()))

@@ -10,24 +10,17 @@ from matplotlib.ticker import NullFormatter
 from paperlib import stats
 from paperlib.core.text import format_number
 from paperlib.core.trace import Trace
+from paperlib.nsbco.theory.constants import TRIVIAL, first_horizon
 
 from ...datasets.registry import checksum
 from ...figures.charts import dots_panel
-from ...figures.drawing import (
-    Drawing,
-    band_note,
-    legend,
-    line_style,
-    panels,
-    regret_panel,
-    style_context,
-)
+from ...figures.drawing import Drawing, legend, line_style, panels, style_context
+from ...figures.text import interval_text
 from ...study import Study
 from ...styles import COLORS, Style
 from ...verdicts import Verdict
 from ..experiments.pricing import (
     KAPPAS,
-    SHOWN,
     TABLE,
     TABLED,
     averaged,
@@ -38,11 +31,11 @@ from ..experiments.pricing import (
     relative,
     tests_cost,
 )
-from ..experiments.reduction import Outcome, broken, first_round, grid, lemma_4_1, outcome
+from ..experiments.reduction import ARMS, Outcome, grid, lemma_4_1, outcome
 from ..experiments.theory import World
 from ..problems.prices import CUSTOMERS
+from ..proofs import reduction
 from ..styles import STYLES
-from .shared import interval_text
 
 Held = dict[str, dict[str, Outcome]]  # problem instance -> statement -> outcome
 INSTANCES = {  # problem instance: color, line style and label
@@ -81,13 +74,6 @@ def print_lemma(held: Held, worlds: Mapping[str, World]) -> None:
             )
 
 
-def print_negative_controls(trace: Trace, world: World, horizon: int) -> None:
-    """Print the verdicts on statements that are wrong on purpose."""
-    print("must fail")
-    for what, check in broken(trace, world, horizon).items():
-        print(f"    {what:32s} {check.verdict}")
-
-
 def judge_lemma(study: Study, outcomes: Mapping[str, Outcome]) -> list[Verdict]:
     """Judge property 2 on stationary functions with t in place of T, and report it as printed."""
     verdicts = []
@@ -102,45 +88,41 @@ def judge_lemma(study: Study, outcomes: Mapping[str, Outcome]) -> list[Verdict]:
     return verdicts
 
 
-def print_bounds(here: Mapping[str, Any], along: Mapping[str, Any]) -> None:
-    """Print the bounds at one horizon, and the horizons from which they are informative.
-
-    Args:
-        here: ``along_horizons`` at the horizon of the runs.
-        along: ``along_horizons`` at many horizons.
-    """
-    rt, rho, hat = (format_number(here[name][0]) for name in ("rt", "rho", "hat"))
+def print_bounds(horizon: int) -> None:
+    """Print the bounds at the horizon of the runs, and the horizons from which they are informative."""
+    rate, late = reduction.exp3_ix(ARMS, horizon), reduction.exp3_ix(ARMS, 1e5)
+    rho = rate.rho(horizon)
+    hat = reduction.TEST_1 * 6 * (np.log2(horizon) + 1) * rho
+    rt, rho, hat = map(format_number, (float(rate.at(horizon)), rho, hat))
     print(
-        f"T = {here['T'][0]:.0f}: r(T) {rt}, rho(T) {rho}, 9 rho-hat(T) {hat}; rewards differ by 2 at most"
+        f"T = {horizon}: r(T) {rt}, rho(T) {rho}, 9 rho-hat(T) {hat}; rewards differ by 2 at most"
     )
-    first = ", ".join(f"{name} {format_number(T)}" for name, T in along["first"].items())
-    print("first T with a value below 2:", first)
-    print(f"at T = 1e5 the bound on the regret is informative from round {first_round(10**5)} on")
+    first = reduction.first_below(ARMS).items()
+    print("first T with a value below 2:", ", ".join(f"{x} {format_number(T)}" for x, T in first))
+    begin = first_horizon(lambda t: float(late.at(t)), TRIVIAL)
+    print(f"at T = 1e5 the bound on the regret is informative from round {np.ceil(begin):.0f} on")
 
 
-def draw_reduction(held: Held, along: Mapping[str, Any], horizon: int) -> Drawing:
-    """Draw how tight both versions of property 2 are, and the bounds by horizon.
+def draw_reduction(held: Held, horizon: int) -> Drawing:
+    """Draw how tight both versions of property 2 are.
 
     Args:
         held: result of ``check_lemma``.
-        along: ``along_horizons`` at many horizons.
         horizon: T of the runs.
     """
-    fig, axes = panels(3, height=2.7, width_ratios=[1, 1, 0.95])
-    left, middle, right = axes[0]
-    numbers = _tightness(left, middle, held, horizon)
-    _bounds_panel(right, along)
+    fig, axes = panels(2, height=2.7)
+    numbers = _tightness(*axes[0], held, horizon)
     legend(fig)
     trials = next(iter(held.values()))["printed"].trials
     largest = lambda what: max(outcomes[what].ratio for outcomes in held.values())
-    first = format_number(along["first"]["9 rho-hat"])
+    first = format_number(reduction.first_below(ARMS)["9 rho-hat"])
     return Drawing(
         fig,
         trials=trials,
-        numbers=numbers | {"horizons": along},
+        numbers=numbers,
         checks=[found.line for outcomes in held.values() for found in outcomes.values()],
-        caption=f"Lemma 4.1 applied to EXP3-IX on five points, T = {horizon}. (a, b) Ratio of observed value to bound against rounds, largest over {trials} trials. (a) With the corrected constants: property 2 (upper lines), and the regret of the policy (lower, thin lines). (b) Property 2 with the printed rate and the printed e, in the rounds where it is stated: a ratio above 1 is a violation. The largest ratio is {largest('printed'):.3f}. With t in place of the printed T it is {largest('with t'):.3f}. (c) The lemma's bounds against the horizon: a window's mean exceeds U_t by at most 2, so Test 1 cannot trigger before T = {first} (triangle).",
-        alt=f"Three line plots. In the first, four lines stay below 1, the highest at {largest('property 2'):.2f}; four thinner lines are far below. In the second, lines are close to 1, the highest at {largest('printed'):.3f}; the line of the instance that changes every 64 rounds ends early. In the third, three lines fall with the horizon; the highest reaches the level 2 at {first}.",
+        caption=f"Lemma 4.1 applied to EXP3-IX on five points, T = {horizon}. Ratio of observed value to bound against rounds, largest over {trials} trials. (a) With the corrected constants: property 2 (upper lines), and the regret of the policy (lower, thin lines). (b) Property 2 with the printed rate and the printed e, in the rounds where it is stated: a ratio above 1 is a violation. The largest ratio is {largest('printed'):.3f}. With t in place of the printed T it is {largest('with t'):.3f}. A window's mean exceeds U_t by at most 2, so Test 1 cannot trigger before T = {first}.",
+        alt=f"Two line plots. In the first, four lines stay below 1, the highest at {largest('property 2'):.2f}; four thinner lines are far below. In the second, lines are close to 1, the highest at {largest('printed'):.3f}; the line of the instance that changes every 64 rounds ends early.",
     )
 
 
@@ -170,26 +152,6 @@ def _tightness(left: Axes, right: Axes, held: Held, horizon: int) -> dict[str, A
     return numbers
 
 
-def _bounds_panel(ax: Axes, along: Mapping[str, Any]) -> None:
-    """Draw the lemma's bounds against the horizon, and the horizon at which Test 1 can trigger."""
-    T, black = along["T"], {"color": COLORS["black"]}
-    with style_context():
-        for name, dashes, label, at, aside in (
-            ("hat", "-", "Test 1's $9 \\hat\\rho(T)$", 8, (4, 3)),
-            ("rho", "--", "$\\rho(T)$", 3, (5, 4)),
-            ("rt", ":", "$r(T)$", 12, (-24, -8)),
-        ):
-            ax.plot(T, along[name], linestyle=dashes, **black)
-            ax.annotate(label, (T[at], along[name][at]), aside, **ASIDE)
-        ax.set(title="(c) bounds by horizon", xlabel="horizon $T$", xscale="log", yscale="log")
-        ax.set_ylim(0.02, 3e5)
-        ax.axhline(2.0, linewidth=0.7, linestyle=(0, (1, 2)), zorder=1, **black)
-        ax.annotate("2, range of rewards", (4e5, 2.0), (0, 2), **ASIDE)
-        triangle = {"color": COLORS["vermilion"], "markersize": 4, "zorder": 5}
-        ax.plot(along["first"]["9 rho-hat"], 2.0, "v", **triangle)
-        ax.xaxis.set_minor_formatter(NullFormatter())
-
-
 # ---- Pricing with the drift of Google's series -------------------------------------------------------------
 
 
@@ -198,54 +160,42 @@ def _by_regret(traces: Mapping[str, Trace]) -> list[str]:
     return sorted(traces, key=lambda name: traces[name].last().mean())
 
 
-def _mean_restarts(trace: Trace) -> str:
-    """Return the mean number of restarts for a table; "" for a learner that did not restart in any trial."""
-    restarts = trace.final.get("report.restarts", np.zeros(1))
-    return f"{restarts.mean():8.1f}" if restarts.any() else ""
+def print_regret(traces: Mapping[str, Trace]) -> None:
+    """Print each learner's mean regret, its comparison with the static baseline, and the mean number of restarts."""
+    print(f"\n{'':22s} regret  / static baseline      below it in % of trials     restarts")
+    for name in _by_regret(traces):
+        less = beats_doing_nothing(traces, name)
+        share = f"{100 * less.estimate:.1f} [{100 * less.low:.1f}, {100 * less.high:.1f}]"
+        restarts = traces[name].final.get("report.restarts", np.zeros(1)).mean()
+        row = f"{name:22s} {traces[name].last().mean():6.0f}  {interval_text(relative(traces, name)):22s} {share:26s}"
+        print(f"{row} {restarts:9.1f}" if restarts else row.rstrip())
 
 
-def print_google(traces: Mapping[str, Trace], days: int) -> None:
-    """Print the drift of Google's series, the intervals of the oracles' restarts, and the regret of each learner."""
+def print_google(days: int) -> None:
+    """Print the drift of Google's series, and the intervals of the oracles' restarts."""
     (V,), (changes,) = drifts("google", days, [0])
-    rounds, still = CUSTOMERS * days, traces["static baseline"].last().mean()
+    rounds = CUSTOMERS * days
     print(f"{days} days, T = {rounds}, V_T = {V:.4f}, {changes} changes")
     interval = lambda kappa: int(np.ceil((rounds / (kappa * V)) ** (2 / 3)))
     each = ", ".join(f"{interval(k)} rounds ({k:g} V_T)" for k in sorted((*KAPPAS, 1.0)))
     print(f"oracle restarts after {each}")
-    print(f"\n{'':22s}      regret  95 % t-interval  / static baseline  restarts")
-    for name in _by_regret(traces):
-        found = stats.mean(traces[name].last())
-        half, ratio = found.high - found.estimate, found.estimate / still
-        restarts = _mean_restarts(traces[name])
-        row = f"{name:22s} {found.estimate:11.0f}  +- {half:12.0f}  {ratio:15.2f}  {restarts}"
-        print(row.rstrip())
 
 
 def draw_google(traces: Mapping[str, Trace], days: int) -> Drawing:
-    """Draw prices of one trial, mean regret, and the ratio of regret to the static baseline's, on Google's series."""
+    """Draw prices of one trial, and the ratio of regret to the static baseline's, on Google's series."""
     (V,), (changes,) = drifts("google", days, [0])
     width = max(1, days // 60)  # days that a price is averaged over
-    fig, axes = panels(3, height=3.0, width_ratios=[1, 1, 0.8])
-    left, middle, right = axes[0]
+    fig, axes = panels(2, height=3.0)
+    left, right = axes[0]
     numbers = _prices_panel(left, traces, days, width)
-    at = traces["MASTER"].rounds[::-width][::-1]
-    shown = {name: traces[name].thin(at) for name in SHOWN}
-    numbers["regret"] = regret_panel(middle, shown, title="(b) regret", labels=False)
-    end = {name: traces[name].last().mean() for name in SHOWN}
-    top = 1.25 * max(x for name, x in end.items() if name != "Algorithm 2")
-    with style_context():
-        middle.set_ylim(0, top)
-        middle.set_xlabel("customers")
-        middle.locator_params(axis="x", nbins=4)
     numbers["over static baseline"] = _ratios_panel(right, traces)
     legend(fig, columns=4)
-    leaves = "The curve of Algorithm 2 alone leaves panel (b) at the top. "
     return Drawing(
         fig,
         trials=len(traces["MASTER"].trials),
         numbers=numbers,
-        caption=f"Pricing on the first {days} days of Google's series, V_T = {V:.3g}, {changes} changes, {CUSTOMERS * days} customers; only the drift of the best price is real. (a) The best price against the day, and the prices of two rules in one trial, averaged over {'one day' if width == 1 else f'{width} days'}. (b) Mean regret against customers. {leaves if end['Algorithm 2'] > top else ''}(c) Ratio of total regret to the static baseline's, with 95 % bootstrap intervals. {band_note(shown)}",
-        alt=f"Left: line plot of the fluctuating best price, with the prices of Kiefer-Wolfowitz with constant gain and of MASTER. Middle: regret of {len(SHOWN)} rules against customers; {min(SHOWN, key=end.get)} has the least at the end. Right: dot plot of the ratio by rule, sorted by regret; a vertical line marks the static baseline.",
+        caption=f"Pricing on the first {days} days of Google's series, V_T = {V:.3g}, {changes} changes, {CUSTOMERS * days} customers; only the drift of the best price is real. (a) The best price against the day, and the prices of two rules in one trial, averaged over {'one day' if width == 1 else f'{width} days'}. (b) Ratio of total regret to the static baseline's, with 95 % bootstrap intervals over {len(traces['MASTER'].trials)} trials.",
+        alt="Left: line plot of the fluctuating best price, with the prices of Kiefer-Wolfowitz with constant gain and of MASTER. Right: dot plot of the ratio by rule, sorted by regret; a vertical line marks the static baseline.",
     )
 
 
@@ -272,7 +222,7 @@ def _ratios_panel(ax: Axes, traces: Mapping[str, Trace]) -> dict[str, dict]:
     rows = [name for name in _by_regret(traces) if name != "static baseline"]
     found = {name: {called(name): relative(traces, name)[:3]} for name in rows}
     looks = {name: STYLES.get(name, Style("black", "s")) for name in rows}
-    how = {"title": "(c) over static baseline", "xlabel": "ratio of regret", "line": 1.0}
+    how = {"title": "(b) over static baseline", "xlabel": "ratio of regret", "line": 1.0}
     numbers = dots_panel(ax, found, looks, log_x=True, **how)
     ax.tick_params(axis="y", labelsize=6.5)
     ax.set_xticks([0.2, 0.5, 1, 2, 5], ["0.2", "0.5", "1", "2", "5"])
@@ -291,26 +241,13 @@ def _oracle_label(name: str) -> str:
 # ---- Pricing on the table of stocks ------------------------------------------------------------------------
 
 
-def print_stocks(traces: Mapping[str, Trace], days: int) -> None:
-    """Print the drift of the stocks, and for each learner regret and how often it beats the static baseline."""
-    count = len(traces["MASTER"].trials)
+def print_stocks(count: int, days: int) -> None:
+    """Print the drift of the stocks."""
     V, moves = drifts(TABLE, days, range(count))
     low, middle, high = map(format_number, np.quantile(V, (0.05, 0.5, 0.95)))
     print(
         f"{count} series of {days} days, T = {CUSTOMERS * days}; V_T {middle} (5 % {low}, 95 % {high}); changes {int(moves.min())} to {int(moves.max())}"
     )
-    print(
-        f"\n{'':14s}  mean regret  / static baseline          less than static baseline in   restarts"
-    )
-    for name in _by_regret(traces):
-        ratio, less = relative(traces, name), beats_doing_nothing(traces, name)
-        low, high = format_number(ratio.low), format_number(ratio.high)
-        row = f"{name:14s} {traces[name].last().mean():12.0f}  {format_number(ratio.estimate):>6s} [{low}, {high}]"
-        if name != "static baseline":
-            low, high = 100 * less.low, 100 * less.high
-            row += f"  {100 * less.estimate:5.1f} % [{low:.1f}, {high:.1f}]"
-        restarts = _mean_restarts(traces[name])
-        print(row + (f"  {restarts}" if restarts else ""))
 
 
 def judge_stocks(study: Study, traces: Mapping[str, Trace], lacking: str) -> list[Verdict]:

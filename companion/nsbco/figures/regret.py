@@ -11,6 +11,7 @@ from paperlib.core.text import format_number
 
 from ...figures import charts
 from ...figures.drawing import Drawing, legend, line_style, panels
+from ...figures.text import interval_text
 from ...study import Study
 from ...styles import COLORS
 from ...verdicts import Verdict
@@ -18,7 +19,7 @@ from ..experiments import regret
 from ..experiments.regret import Cell, Runs
 from ..experiments.settings import STILL
 from ..styles import STYLES
-from .shared import horizon_text, interval_text
+from .shared import horizon_text
 
 
 class Counts(NamedTuple):
@@ -29,24 +30,10 @@ class Counts(NamedTuple):
     still: int  # of MASTER on stationary functions
 
     @property
-    def most(self) -> int:
-        """Return the number of trials of the runs with five segments, which have at least as many as the others."""
-        return max(self.trials, self.long)
-
-    @property
     def text(self) -> str:
         """Return the numbers of trials for a caption."""
-        more = f" ({self.most} with five segments)" if self.most > self.trials else ""
+        more = f" ({self.long} with five segments)" if self.long > self.trials else ""
         return f"{self.trials} trials{more}"
-
-    @property
-    def saved(self) -> dict[str, int]:
-        """Return the numbers of trials that are saved with a figure."""
-        return {
-            "five segments": self.most,
-            "others": self.trials,
-            "MASTER, stationary": self.still,
-        }
 
 
 # ---- Regret against T --------------------------------------------------------------------------------------
@@ -133,10 +120,6 @@ def print_growth(growth: Growth, runs: Runs, counts: Counts) -> None:
         if regret.tested(runs, (path, T)):
             share = interval_text(growth.shares[path, T])
         print(f"  {path:9s} T = {horizon_text(T):5s} {interval_text(found):22s}  {share}")
-    most = max((cell for cell in growth.few if cell[1] <= 1e5), key=lambda cell: cell[1])
-    print(
-        f"At T = {horizon_text(most[1])}, the largest below 10^5, {regret.majority(growth.shares[most])} of the improvement is due to the schedule."
-    )
 
 
 def judge_growth(study: Study, runs: Runs, growth: Growth) -> list[Verdict]:
@@ -183,7 +166,7 @@ def draw_regret_against_T(runs: Runs, growth: Growth, counts: Counts) -> Drawing
     slope = lambda name: interval_text(growth.slopes[name]["abrupt5"])
     return Drawing(
         fig,
-        trials=counts.saved,
+        trials=counts._asdict(),
         numbers=numbers
         | {
             "slopes": growth.slopes,
@@ -292,7 +275,7 @@ def draw_regret_against_V(
     number = lambda found, name: format_number(found[name].estimate)
     return Drawing(
         fig,
-        trials=counts.saved,
+        trials=counts._asdict(),
         numbers=numbers | {"slopes, abrupt": abrupt, "slopes, rotation": rotating},
         caption=f"Regret at $T$ = {horizon_text(horizon)} against $V_T$, on log axes. From $V_T$ = {first} on, the slope of MASTER's mean regret is {interval_text(abrupt['MASTER'])} with abrupt changes and {interval_text(rotating['MASTER'])} with a rotation. The slopes of MALG, its schedule without tests, are {interval_text(abrupt['MALG'])} and {interval_text(rotating['MALG'])}. The upper bound of Theorem 3.4 has slope 1/3 (gray dashes), up to logarithms. Dotted: the static baseline, with regret 1/8 per round. Bars: 95 % t-intervals of the mean over {counts.text}.",
         alt=f"Two line plots on log axes, regret against the variation. Abrupt changes: MASTER's line rises with slope {number(abrupt, 'MASTER')}, the line of its schedule without tests with {number(abrupt, 'MALG')}; {least[0]} has the least regret at the largest variation. Rotation: slopes {number(rotating, 'MASTER')} and {number(rotating, 'MALG')}; {least[1]} has the least regret there.",
@@ -300,29 +283,6 @@ def draw_regret_against_V(
 
 
 # ---- A wrong V_T -------------------------------------------------------------------------------------------
-
-
-def print_misspecified(
-    runs: Runs, cells: Sequence[Cell], assumed: Mapping[float, str], trials: int, seed: int
-) -> None:
-    """Print the regret of Algorithm 2 with restarts for an assumed V_T, and of learners that do not use V_T.
-
-    Args:
-        runs: traces by cell and learner.
-        cells: paths and horizon.
-        assumed: kappa -> learner.
-        trials, seed: trials of the paths.
-    """
-    for path, T in cells:
-        found = runs[path, T]
-        V = float(regret.variation(path, T, trials, seed).mean())
-        print(f"{path}: V_T {format_number(V)}, {regret.changes(path)}, T = {horizon_text(T)}")
-        mean = lambda name: interval_text(stats.mean(found[name].last()))
-        for kappa, name in assumed.items():
-            ratio = interval_text(regret.ratio(runs, (path, T), name, "MASTER"))
-            print(f"  kappa {kappa:<6g} {mean(name):26s} ratio to MASTER {ratio}")
-        for name in regret.BANDS:
-            print(f"  {name:13s} {mean(name)}")
 
 
 def judge_misspecified(
@@ -366,7 +326,7 @@ def draw_misspecification(
     legend(fig, columns=4)
     return Drawing(
         fig,
-        trials=counts.saved,
+        trials=counts._asdict(),
         numbers=numbers,
         caption=f"Regret at $T$ = {horizon_text(cells[0][1])} of Algorithm 2 with restarts for an assumed variation of $\\kappa$ times the true $V_T$, against $\\kappa$. Horizontal lines: learners that are not given $V_T$. Of the values {', '.join(f'{k:g}' for k in assumed)}, the following $\\kappa$ have less mean regret than MASTER: {'; '.join(below)}. Bars and bands: 95 % t-intervals of the mean over {counts.trials} trials.",
         alt=f"{len(cells)} line plots of regret against kappa on log axes, with horizontal lines for learners that do not use kappa. Values of kappa with less regret than MASTER: {'; '.join(below)}.",
@@ -384,7 +344,7 @@ def print_detections(seen: Seen, level: Level) -> None:
     print("five segments       detected               delay  unnecessary restarts per run")
     for name, found in seen.items():
         for (_, T), x in found.items():
-            delay = format_number(float(regret.delay_quartiles(x)[1])) if len(x.delays) else "-"
+            delay = format_number(regret.delay_quartiles(x).estimate) if len(x.delays) else "-"
             share, needless = regret.detected_share(x), stats.mean(x.needless)
             print(
                 f"  {name:7s} T = {horizon_text(T):5s} {interval_text(share):22s} {delay:>6s}  {interval_text(needless)}"
@@ -402,19 +362,16 @@ def draw_detection(seen: Seen, level: Level, counts: Counts) -> Drawing:
     numbers = regret.detection_panels(axes[0], by_horizon, level)
     legend(fig, columns=4)
     T, T_level = (max(found) for found in (by_horizon["MASTER"], level["MASTER"]))
-    last = {name: found[T] for name, found in by_horizon.items()}
-    medians = {name: regret.delay_quartiles(x)[1] for name, x in last.items() if len(x.delays)}
+    medians = {name: x[T].estimate for name, x in numbers["delay"].items() if T in x}
     listed = lambda texts: ", ".join(f"{name} {text}" for name, text in texts.items())
-    delays = listed({name: f"{format_number(float(x))} rounds" for name, x in medians.items()})
-    shares = listed({name: interval_text(regret.detected_share(x)) for name, x in last.items()})
-    needless = listed(
-        {name: interval_text(stats.mean(found[T_level])) for name, found in level.items()}
-    )
+    delays = listed({name: f"{format_number(x)} rounds" for name, x in medians.items()})
+    at = lambda panel, T: listed({name: interval_text(x[T]) for name, x in numbers[panel].items()})
+    shares, needless = at("share", T), at("needless, level", T_level)
     return Drawing(
         fig,
-        trials=counts.saved,
+        trials=counts._asdict(),
         numbers=numbers,
-        caption=f"Restarts of MASTER and GLR against the horizon, five segments. (a) Fraction of the changes that are detected before the next change, 95 % bootstrap over {counts.most} trials (exact Clopper-Pearson intervals where all trials agree); at $T$ = {horizon_text(T)}: {shares}. (b) Median delay of the detected changes with quartiles, if any change is detected; at $T$ = {horizon_text(T)}: {delays}. (c) Unnecessary restarts per run with 95 % t-intervals, on an axis that is linear below 1 and logarithmic above. Solid: restarts in addition to the first after each change. Dashed: restarts on the path where only the level changes; at $T$ = {horizon_text(T_level)}: {needless}.",
+        caption=f"Restarts of MASTER and GLR against the horizon, five segments. (a) Fraction of the changes that are detected before the next change, 95 % bootstrap over {counts.long} trials (exact Clopper-Pearson intervals where all trials agree); at $T$ = {horizon_text(T)}: {shares}. (b) Median delay of the detected changes with quartiles, if any change is detected; at $T$ = {horizon_text(T)}: {delays}. (c) Restarts per run on the path where only the level changes, all of them unnecessary, with 95 % t-intervals, on an axis that is linear below 1 and logarithmic above; at $T$ = {horizon_text(T_level)}: {needless}.",
         alt=f"Three line plots against the horizon. Fraction of changes detected at the largest horizon: {shares}. Median delay: {delays}. Unnecessary restarts if only the level changes: {needless}.",
     )
 
@@ -462,11 +419,12 @@ def draw_gallery(
         ax.set_axis_off()
     least = {path: regret.best(runs, (path, horizon), regret.RIVALS) for path in paths}
     words = "; ".join(f"{path} {name}" for path, name in least.items())
+    adapting = regret.ratio(runs, ("stationary", horizon), "MASTER", "Algorithm 2")
     return Drawing(
         fig,
-        trials=counts.saved,
+        trials=counts._asdict(),
         numbers=numbers,
-        caption=f"$R_T / T^{{2/3}}$ at $T$ = {horizon_text(horizon)} for all learners (rows) on all paths (panels), on a log axis. Vertical dotted line: the static baseline. Open marks: oracles, which know $V_T$. Full information observes gradients. W is the window of discounted or sliding least squares. A triangle at an edge marks a value beyond it. $V_T$ and changes: {regret.variations(paths, horizon, counts.trials, seed)}. The least mean regret of the learners that observe rewards and do not know $V_T$: {words}. Bars: 95 % t-intervals of the mean over {counts.text}; MASTER on stationary functions has {max(counts.trials, counts.still)} trials.",
+        caption=f"$R_T / T^{{2/3}}$ at $T$ = {horizon_text(horizon)} for all learners (rows) on all paths (panels), on a log axis. Vertical dotted line: the static baseline. Open marks: oracles, which know $V_T$. Full information observes gradients. W is the window of discounted or sliding least squares. A triangle at an edge marks a value beyond it. $V_T$ and changes: {regret.variations(paths, horizon, counts.trials, seed)}. The least mean regret of the learners that observe rewards and do not know $V_T$: {words}. On stationary functions MASTER has {format_number(adapting.estimate)} times the regret of Algorithm 2 alone. Bars: 95 % t-intervals of the mean over {counts.text}; MASTER on stationary functions has {max(counts.trials, counts.still)} trials.",
         alt=f"{len(paths)} dot plots with one row per learner and a dot for its regret. Least regret of the learners that observe rewards and are not given V_T: {words}.",
     )
 
@@ -482,13 +440,7 @@ def _gallery_panel(ax: Axes, found: Mapping[str, stats.Interval], **how: Any) ->
     ax.xaxis.set_minor_formatter(NullFormatter())
 
 
-def print_gallery(runs: Runs, paths: Sequence[str], horizon: int, seed: int) -> None:
-    """Print regret and restarts of all learners on all paths."""
-    for path in paths:
-        print(*regret.table(runs, path, horizon, seed), sep="\n")
-
-
-# ---- Simpler rules, and the cost of adaptation -------------------------------------------------------------
+# ---- Simpler rules -----------------------------------------------------------------------------------------
 
 
 def print_simpler_rules(runs: Runs, paths: Sequence[str], horizon: int) -> None:
@@ -498,55 +450,3 @@ def print_simpler_rules(runs: Runs, paths: Sequence[str], horizon: int) -> None:
     for path in paths:
         row = "  ".join(f"{interval_text(found[path]):22s}" for found in ratios.values())
         print(f"  {path:12s}{row.rstrip()}")
-    abrupt, smooth = regret.abrupt_and_smooth(paths)
-    for rule, on, kind in (
-        ("GLR", abrupt, "abrupt"),
-        ("KWtrack", smooth, "smooth"),
-        ("D-LS", [*abrupt, *smooth], "both kinds of"),
-    ):
-        times = regret.range_of_ratios({path: ratios[rule][path] for path in on})
-        print(f"on {kind} paths MASTER has {times} the mean regret of {rule}")
-
-
-class Cost(NamedTuple):
-    """The cost of adaptation on stationary functions."""
-
-    ratio: (
-        str  # MASTER's regret divided by the regret of Algorithm 2 alone, on stationary functions
-    )
-    better: str  # learners with less regret than MASTER on both paths, by changing path
-
-
-def cost_of_adaptation(runs: Runs, paths: Sequence[str], horizon: int) -> Cost:
-    """Return the cost of adaptation. ``paths``: changing paths."""
-    ratio = regret.ratio(runs, ("stationary", horizon), "MASTER", "Algorithm 2").estimate
-    better = {path: regret.dominated(runs, "stationary", path, horizon, "MASTER") for path in paths}
-    words = (f"{path}: {regret.caption_names(names)}" for path, names in better.items())
-    return Cost(format_number(ratio), "; ".join(words))
-
-
-def draw_frontier(
-    runs: Runs, paths: Sequence[str], horizon: int, cost: Cost, counts: Counts
-) -> Drawing:
-    """Draw the regret of each learner on two changing paths against its regret on the stationary path."""
-    windows = {"D-LS": "64", "D-LS 256": "256", "D-LS 1024": "1024"}  # W
-    fig, axes = panels(2, height=3.4)
-    numbers = {}
-    for ax, path, letter in zip(axes[0], paths, "ab"):
-        numbers[path] = charts.scatter_panel(
-            ax,
-            regret.frontier(runs, "stationary", path, horizon),
-            alike=True,
-            notes=windows,
-            title=f"({letter}) {regret.title(path)}",
-            xlabel="regret, stationary path",
-            ylabel="regret, changing path" if letter == "a" else "",
-        )
-    legend(fig, columns=3)
-    return Drawing(
-        fig,
-        trials=counts.saved,
-        numbers=numbers,
-        caption=f"Regret at $T$ = {horizon_text(horizon)} on a changing path against regret on the stationary path, one point per learner, on log axes. Gray line: equal regret. Open marks: oracles. Numbers: the window W of discounted least squares. Full information, which observes gradients, is omitted. On the stationary path MASTER has {cost.ratio} times the regret of Algorithm 2 alone. Learners that observe rewards and have less mean regret than MASTER on both paths: {cost.better}. Bars: 95 % t-intervals of the mean over {counts.text}; MASTER on the stationary path has {max(counts.trials, counts.still)} trials.",
-        alt=f"Two scatter plots with one point per learner on log axes. Learners below and to the left of MASTER: {cost.better}. The static baseline is on the diagonal.",
-    )

@@ -2,16 +2,6 @@
 
 import math
 
-from paperlib import stats
-from paperlib.core.text import format_number
-
-
-def interval_text(found: stats.Interval) -> str:
-    """Return an estimate with its interval as text, for example "0.76 [0.74, 0.78]"."""
-    return (
-        f"{format_number(found.estimate)} [{format_number(found.low)}, {format_number(found.high)}]"
-    )
-
 
 def log2(horizon: float) -> int:
     """Return the exponent of a horizon that is a power of two."""

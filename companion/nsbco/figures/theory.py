@@ -1,50 +1,43 @@
 """Figures, tables and verdicts of the notebook on the theory: constants, statements along a run, and errata."""
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, NullLocator
 
 from paperlib import stats
 from paperlib.checks import Check
 from paperlib.core.text import format_number
 from paperlib.core.trace import Trace
-from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.problems.paths import Abrupt
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 from paperlib.nsbco.theory import bounds
 from paperlib.nsbco.theory import constants as theory
 
-from ...figures.charts import dots_panel
-from ...figures.drawing import END, Drawing, legend, line_style, panels, style_context
+from ...figures.charts import dots_panel, sweep_panel
+from ...figures.drawing import END, Drawing, legend, panels, style_context
+from ...figures.text import interval_text, print_checks
 from ...study import Study
 from ...styles import COLORS, Style
 from ...verdicts import Verdict
-from ..errata import ERRATA
 from ..experiments.settings import STILL
 from ..experiments.theory import (
     B0,
     SEGMENTS,
-    AscentRun,
     Coverage,
     World,
     bonuses,
     budget,
-    counterexamples,
     covered,
-    forgetful,
     lemma_3_1,
     needed,
-    of_tests,
     paths,
     share_broken,
 )
-from ..proofs import reduction
 from ..proofs import schedule as multiscale
-from .shared import horizon_label, interval_text, log2
+from .shared import horizon_label, log2
 
 PATHS = {  # path: color, marker and label
     "stationary": ("blue", "o", "stationary"),
@@ -83,6 +76,9 @@ def print_constants() -> None:
     for gap in (2.0, 0.5):
         first = _listed(multiscale.first_firing(gap=gap))
         print(f"first T at which Test 1 can trigger, for a change of size {gap:g}: {first}")
+    for name, weak in multiscale.WEAK.items():
+        first = _listed(multiscale.first_of_any(weak))
+        print(f"first T at which each test can trigger, for a change of size 2, {name}: {first}")
     print(f"first T with b_0 / sqrt(T) below 2: {_listed(multiscale.first_informative())}")
     first = _listed(multiscale.first_regret())
     print(f"first T with C_1 V^(1/3) T^(2/3) below 2 T, V = 1: {first}")
@@ -101,11 +97,6 @@ def check_budgets(horizon: int = 400) -> dict[str, Check]:
     return {what: budget(problem, horizon) for what, problem in problems.items()}
 
 
-def _row(name: str, check: Check, width: int = 24) -> str:
-    """Return a row with the verdict on a check, and the number of entries that hold."""
-    return f"    {name:{width}s} {check.verdict:12s} {check.count}"
-
-
 def print_statements(
     held: Mapping[str, list[Check]],
     budgets: Mapping[str, Check],
@@ -121,45 +112,15 @@ def print_statements(
         tested: run whose restarts are checked.
     """
     for name, checks in held.items():
-        print(name)
-        for check in checks:
-            print(_row(check.statement, check))
+        print_checks(name, checks)
     print("Delta(t) and V_T, 400 points of the ball, T = 400")
     for what, check in budgets.items():
-        print(_row(what, check))
-    print("Algorithm 1")
-    for check in scheduled:
-        print(_row(check.statement, check, 26))
+        print(f"    {what:44s} {check.verdict:12s} {check.count}")
+    print_checks("Algorithm 1", scheduled)
     first, second = (int((tested["log"][:, :, 1] == test).sum()) for test in (1, 2))
     print(
         f"    restarts in the runs whose tests are checked: {first} by Test 1, {second} by Test 2"
     )
-
-
-def print_negative_controls(
-    along: AscentRun,
-    sampled: Trace,
-    base: GradientAscent,
-    tested: Trace,
-    levels: tuple[float, float],
-) -> None:
-    """Print the verdicts on quantities that are wrong on purpose.
-
-    Args:
-        along: run of Algorithm 2.
-        sampled: run of the schedule without tests.
-        base: base learner of this schedule.
-        tested: run of MASTER, whose tests have the thresholds ``levels``.
-    """
-    print("must fail")
-    A1, A2 = levels
-    controls = along.broken() | {
-        "threads that forget": forgetful(sampled, base),
-        "half of A_1": of_tests(tested, A1 / 2, A2),
-        "a tenth more A_2": of_tests(tested, A1, 1.1 * A2),
-    }
-    for what, check in controls.items():
-        print(f"    {what:24s} {check.statement:26s} {check.verdict}")
 
 
 def print_proved(by_proof: Mapping[str, Check], order: int) -> None:
@@ -323,64 +284,32 @@ def _violations_panel(ax: Axes, short: np.ndarray, rounds: np.ndarray) -> dict[s
     return numbers
 
 
-def draw_statements(
-    held: Mapping[str, list[Check]],
-    found: Mapping[str, Coverage],
-    lemma: Mapping[str, Sequence[Mapping[str, Any]]],
-    run: Trace,
-    horizon: int,
-) -> Drawing:
-    """Draw the largest ratio of observed value to bound of each statement.
+def draw_statements(held: Mapping[str, list[Check]], run: Trace) -> Drawing:
+    """Draw the largest ratio of observed value to bound of each statement along the runs of Algorithm 2.
 
     Args:
         held: problem -> checks of Algorithm 2.
-        found: result of ``check_coverage``.
-        lemma: result of ``check_lemma_3_1``.
         run: one of the runs of ``held``.
-        horizon: T of the runs of ``found``.
     """
-    fig, axes = panels(3, height=2.2, width_ratios=[1, 1, 1])
-    left, middle, right = axes[0]
-    trials, count = len(run.trials), found["stationary"].trials
-    how = {"line": 1.0, "limits": (0.0, 1.05), "xlabel": "largest observed / bound"}
-    dot = lambda ratio: (ratio,) * 3
-    on_runs = {
-        problem: {check.statement: dot(check.ratio) for check in checks if check.statement in DRAWN}
+    fig, axes = panels(1, height=2.4)
+    ax, trials = axes[0, 0], len(run.trials)
+    ratios = {
+        problem: {
+            check.statement: (check.ratio,) * 3 for check in checks if check.statement in DRAWN
+        }
         for problem, checks in held.items()
     }
-    on_paths = {
-        label: {"Definition 2.1 (2)": dot(found[name].closeness.check["ratio"])}
-        for name, (_, _, label) in PATHS.items()
-    }
-    for name, checks in lemma.items():
-        on_paths[PATHS[name][2]]["Lemma 3.1, computed"] = dot(checks[2]["ratio"])
-    near = {label: found[name].optimism.check["ratio"] for name, (_, _, label) in PATHS.items()}
-    low, high = min(near.values()), max(*near.values(), 1.0)
-    margin = max(1e-3, 0.15 * (high - low))
-    closer = {"limits": (low - margin, high + margin), "xlabel": "observed / bound"}
-    problems = {
-        name: Style(*look)
-        for name, look in zip(on_runs, (("blue", "o"), ("sky", "s"), ("green", "^")))
-    }
-    marks = {label: Style(color, marker) for color, marker, label in PATHS.values()}
-    first = {label: {"(1), plus 1": dot(ratio)} for label, ratio in near.items()}
-    titles = ("(a) along runs, stationary", "(b) with $b_0 = 2$, by path", "(c) property 1")
-    numbers = {
-        "problems": dots_panel(left, on_runs, problems, title=titles[0], **how),
-        "paths": dots_panel(middle, on_paths, marks, title=titles[1], **how),
-        "property 1": dots_panel(right, first, marks, title=titles[2], **how | closer),
-    }
-    with style_context():
-        right.locator_params(axis="x", nbins=4)
-        for ax in (left, middle):  # (c) has the marks of (b)
-            place = {"loc": "upper center", "bbox_to_anchor": (0.4, -0.28)}
-            ax.legend(ncols=2, handletextpad=0.2, columnspacing=1, **place)
+    looks = (("blue", "o"), ("sky", "s"), ("green", "^"))
+    marks = {name: Style(*look) for name, look in zip(ratios, looks)}
+    how = {"line": 1.0, "limits": (0.0, 1.05), "xlabel": "largest observed / bound"}
+    numbers = {"problems": dots_panel(ax, ratios, marks, **how)}
+    legend(fig, columns=3)
     return Drawing(
         fig,
-        trials={"runs": trials, "paths": count},
+        trials=trials,
         numbers=numbers,
-        caption=f"Statements along runs of Algorithm 2: the largest ratio of observed value to bound, over all rounds and trials. To the right of the line a statement is violated in some round, which is allowed for property 1 in a tenth of the trials. (a) {run.rounds[-1]} rounds, {trials} trials; without noise the contraction is attained. (b) {horizon} rounds, {count} trials, only rounds in the regime. (c) Property 1 on the runs of (b), with the same marks, after adding 1 to both sides, on an axis close to 1: {', '.join(f'{label} {ratio:.4f}' for label, ratio in near.items())}. Equalities and vacuous bounds are not drawn.",
-        alt="Three dot plots. Left: statements that hold on every run of Algorithm 2, one row per statement and noise level. Middle: property 2 of Definition 2.1 with the calibrated bonus and the computed Lemma 3.1, one dot per path. Right: property 1 on an axis close to 1. A vertical line marks observed = bound.",
+        caption=f"Statements along runs of Algorithm 2 on stationary functions, {run.rounds[-1]} rounds: the largest ratio of observed value to bound, over all rounds and {trials} trials. To the right of the line a statement is violated in some round. Without noise the contraction is attained. Equalities and vacuous bounds are not drawn.",
+        alt="Dot plot of statements that hold on every run of Algorithm 2, one row per statement, with one dot per noise level and dimension. A vertical line marks observed = bound.",
     )
 
 
@@ -467,7 +396,9 @@ def draw_bonus(found: Required, trials: int, calibration_trials: int) -> Drawing
         left.set(title="(a) by horizon, d = 2", xlabel="horizon $T$", ylabel="$b_0$")
         right.axhline(2 * np.sqrt(found.dim_rounds), **vacuous)
         right.set(title=f"(b) by dimension, {horizon_label(found.dim_rounds)}")
-        _dimension_axis(right, dims)
+        right.set(xlabel="dimension $d$")
+        right.set_xticks(dims, [str(d) for d in dims])
+        right.xaxis.set_minor_locator(NullLocator())
     legend(fig)
     need = by_dim["needed"]
     return Drawing(
@@ -483,13 +414,6 @@ def draw_bonus(found: Required, trials: int, calibration_trials: int) -> Drawing
         caption=f"The bonus b_0 of Algorithm 2 against the horizon (a) and the dimension (b): as printed, corrected in closed form, computed by the proof's recursion, and computed with the known properties of this problem. Thick line: the bonus that was needed in 95 % of the trials on stationary functions, from {trials} runs (a) and {calibration_trials} runs per dimension (b). Dotted: a bonus above 2 sqrt(T) is vacuous in every round. At T = {found.dim_rounds}, d = {dims[-1]}: printed {format_number(by_dim['printed'][-1])}, needed {format_number(need[-1])}.",
         alt=f"Two line plots on log axes. The printed bonus is around ten to the eighth and rises with the horizon and the dimension. The corrected one is at least three powers of ten lower, and the computed one about two more. The bonus computed for this problem is below the dotted line, so it is informative. The bonus that runs needed is a thick line, between {format_number(min(need))} and {format_number(max(need))} across the dimensions. The calibrated value 2 is dashed.",
     )
-
-
-def _dimension_axis(ax: Axes, dims: Sequence[int]) -> None:
-    """Make the x axis logarithmic, with one tick per dimension."""
-    ax.set(xlabel="dimension $d$", xscale="log")
-    ax.set_xticks(dims, [str(d) for d in dims])
-    ax.xaxis.set_minor_locator(NullLocator())
 
 
 # ---- The dimension -----------------------------------------------------------------------------------------
@@ -569,27 +493,23 @@ def print_dimensions(
     print(f"power of d in C_1: {each}")
 
 
-def draw_dimension(
-    found: Dimensions, need: np.ndarray, b0: Mapping[int, float], calibration_trials: int
-) -> Drawing:
-    """Draw MASTER's regret and its bonus against the dimension.
+def draw_dimension(found: Dimensions, b0: Mapping[int, float]) -> Drawing:
+    """Draw MASTER's regret against the dimension, with the orders of the theorem.
 
     Args:
         found: result of ``compare_dimensions``.
-        need: required bonus by dimension.
         b0: dimension -> bonus that MASTER has.
-        calibration_trials: number of trials from which ``need`` was determined.
     """
-    fig, axes = panels(2, height=2.7)
-    left, right = axes[0]
-    _growth_panel(left, found)
-    with style_context():
-        right.plot(found.dims, need, marker="s", label="needed in 95 % of trials", **BLACK)
-        used = [b0[d] for d in found.dims]
-        right.plot(found.dims, used, marker="o", label="$b_0$ used", **RED)
-        right.set(title="(b) the bonus", ylabel="$b_0$", ylim=(0, None))
-        right.legend(loc="lower right")
-        _dimension_axis(right, found.dims)
+    fig, axes = panels(1, height=2.7)
+    d, begin = found.dims[0], found.means[0].estimate
+    known = {
+        "static baseline": lambda _: found.idle,
+        "$d^{3/2}$": lambda x: begin * (x / d) ** 1.5,
+        "$d^2$": lambda x: begin * (x / d) ** 2,
+    }
+    how = {"xlabel": "dimension $d$", "known": known, "log_y": True}
+    sweep_panel(axes[0, 0], {"MASTER": dict(zip(found.dims, found.means))}, {}, **how)
+    legend(fig, columns=4)
     return Drawing(
         fig,
         trials=len(found.regret),
@@ -598,60 +518,9 @@ def draw_dimension(
             "regret": found.means,
             "static baseline": found.idle,
             "b_0": b0,
-            "needed": need,
             "slope": found.slope,
         },
         checks=[found.order, found.calibrated, found.printed],
-        caption=f"(a) MASTER's regret against the dimension on {SEGMENTS - 1} abrupt changes, V_T = {BUDGET:g}, T = {found.horizon}, with 95 % t-intervals over {len(found.regret)} trials; the slope is {format_number(found.slope.estimate)}. Gray guides from the first point: the orders of Theorem 3.4, corrected (3/2) and as printed (2). (b) The bonus that was needed in 95 % of the trials, and the bonus b_0 of (a), from {calibration_trials} runs per dimension on stationary functions.",
-        alt="Two line plots against the dimension. Left, on log axes: MASTER's regret rises far more slowly than the two gray guides. Right: the bonus that is needed, and the bonus that is used, which is at least 2.",
+        caption=f"MASTER's regret against the dimension on {SEGMENTS - 1} abrupt changes, V_T = {BUDGET:g}, T = {found.horizon}, with 95 % t-intervals over {len(found.regret)} trials; the slope is {format_number(found.slope.estimate)}. The bonus b_0 is calibrated for each dimension: {', '.join(f'{x:.2f} for d = {d}' for d, x in b0.items())}. Lines from the first point: the orders of Theorem 3.4, corrected (3/2) and as printed (2).",
+        alt="Line plot against the dimension, on log axes: MASTER's regret rises far more slowly than the two lines of the orders in the theorem, which soon exceed the dotted static baseline.",
     )
-
-
-def _growth_panel(ax: Axes, found: Dimensions) -> None:
-    """Draw MASTER's regret against the dimension, with guides of the orders in the theorem."""
-    dims, (middle, low, high) = found.dims, np.array([x[:3] for x in found.means]).T
-    with style_context():
-        ends = [middle - low, high - middle]
-        ax.errorbar(dims, middle, ends, elinewidth=0.8, capsize=2, **line_style("MASTER"))
-        ax.axhline(found.idle, **line_style("static baseline") | {"marker": None})
-        for exponent, dashes in ((1.5, "--"), (2.0, ":")):
-            guide = middle[0] * (np.array(dims) / dims[0]) ** exponent
-            ax.plot(dims, guide, linestyle=dashes, linewidth=0.8, zorder=1, **GRAY)
-            ax.annotate(f"$d^{{{exponent:g}}}$", (dims[-1], guide[-1]), (4, 0), **AT_END)
-        words = {"textcoords": "offset points", "fontsize": 6.5, "ha": "right", **GRAY}
-        ax.annotate("static baseline", (dims[-1], found.idle), (-2, 3), **words)
-        ax.set(title="(a) MASTER's regret", ylabel="regret", yscale="log")
-        _dimension_axis(ax, dims)
-        ax.yaxis.set_minor_formatter(NullFormatter())
-
-
-# ---- Lemma 4.1 and errata ----------------------------------------------------------------------------------
-
-
-def print_counterexamples(horizon: int) -> None:
-    """Print the constants of Lemma 4.1 for EXP3-IX on five points, and two sequences that violate the printed rho."""
-    rate = reduction.exp3_ix(5, horizon)
-    begin, end = (float(rate.at(t)) for t in (1, horizon))
-    printed = float(reduction.rho_printed(rate.at(horizon), horizon))
-    print(
-        f"T = {horizon}, K = 5: r(1) {begin:.8f}, r(T) {end:.8f}, rho(T) {rate.rho(horizon):.8f}, printed {printed:.8f}"
-    )
-    for what, check in counterexamples().items():
-        ratio = check.observed[0, -1] / check.bound[0, -1]
-        print(
-            f"{what:30s} {check.verdict:6s} {check.count} rounds, observed / bound in the last {ratio:.4f}"
-        )
-
-
-def print_errata() -> None:
-    """Print each erratum with its numbers and its treatment in the package."""
-    wrap = lambda text: print(
-        textwrap.fill(text, 110, initial_indent="    ", subsequent_indent="    ")
-    )
-    for erratum in ERRATA:
-        print(f"{erratum.id}  {erratum.where}")
-        wrap(f"{erratum.problem}.")
-        if erratum.function:
-            shown = erratum.function().items()
-            wrap("numbers  " + "; ".join(f"{name}: {format_number(x)}" for name, x in shown))
-        wrap(f"here     {erratum.resolution}")

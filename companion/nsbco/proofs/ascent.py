@@ -22,31 +22,9 @@ from paperlib.nsbco.theory.constants import PAPER, ROUNDING, Setting
 PROOF = f"{PAPER}, proof of Lemma 3.1"
 
 
-def series(**named: Any) -> list[np.ndarray]:
-    """Return per-round series as arrays R x T.
-
-    Raises:
-        ValueError: a series whose shape differs from the first one's.
-    """
-    first, arrays = next(iter(named)), [np.asarray(x, float) for x in named.values()]
-    for name, x in zip(named, arrays):
-        if x.ndim != 2 or x.shape != arrays[0].shape:
-            raise ValueError(
-                f"{', '.join(named)} must have one shape R x T, with every round of every trial, got {arrays[0].shape} for {first} and {x.shape} for {name}"
-            )
-    return arrays
-
-
 def variation(drift: Any, horizon: int) -> np.ndarray:
-    """Return Delta_t for t = 1, ..., T, 1 x T or R x T. ``drift``: Delta(tau) of each step, a number, T - 1 or R x (T - 1).
-
-    Raises:
-        ValueError: a wrong shape.
-    """
+    """Return Delta_t for t = 1, ..., T, 1 x T or R x T. ``drift``: Delta(tau) of each step, a number, T - 1 or R x (T - 1)."""
     step = np.atleast_2d(np.asarray(drift, float))
-    if step.shape[1] not in (1, horizon - 1):
-        requirement = f"a number, {horizon - 1} numbers, or a row of as many numbers per trial"
-        raise ValueError(f"drift must be {requirement}, got shape {step.shape}")
     step = np.broadcast_to(step, (len(step), horizon - 1))
     return np.pad(step.cumsum(1), ((0, 0), (1, 0)))
 
@@ -135,7 +113,6 @@ def optimistic_value(rbar: Any, run: Replay) -> Check:
 
     ``rbar``: R x T.
     """
-    (rbar,) = series(rbar=rbar)
     formula = "|r-bar_t - (mean of y + b_0 / sqrt(t))| <= 1e-9"
     return optimistic_value.statement.check(formula, {}, np.abs(rbar - run.rbar), ROUNDING)
 
@@ -240,7 +217,6 @@ def regret_adds_up(regret: Any, best: Any, values: Any) -> Check:
         best: f*_t, broadcasts against R x T.
         values: f_t(x_t) recomputed from the actions, R x T.
     """
-    regret, values = series(regret=regret, values=values)
     gap = np.asarray(best, float) - values
     off = np.abs(regret - gap.cumsum(1)) / np.arange(1, regret.shape[1] + 1)
     return regret_adds_up.statement.check(

@@ -22,8 +22,6 @@ from paperlib.checks import Check, statement
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import PAPER, ROUNDING, TRIVIAL, Weak, first_horizon
 
-from .ascent import series
-
 SCHEDULE = f"{PAPER}, Algorithm 1"
 ERRORS = 5.0  # allowed deviation in standard errors
 RARE = 1e-6  # failure probability of a two-sided binomial interval
@@ -295,7 +293,6 @@ def threads(y: Any, rbar: Any, order: np.ndarray, bonus: float, clip: bool = Tru
         bonus: b_0.
         clip: as in the base.
     """
-    y, rbar = series(y=y, rbar=rbar)
     T = order.shape[1]
     _, before = _offsets(T)
     opened = np.arange(T) - (before & ((1 << order) - 1))  # first round of the active window
@@ -320,7 +317,6 @@ def tests(y: Any, rbar: Any, live: np.ndarray, restarts: Any, A1: float, A2: flo
         restarts: number of restarts up to each round, R x T.
         A1, A2: thresholds at length 1, including logarithms; the printed ones are 9 rho-hat(1) and 3 rho-hat(1).
     """
-    y, rbar, restarts = series(y=y, rbar=rbar, restarts=restarts)
     (R, T), m = y.shape, np.arange(live.shape[2])
     failed = np.diff(restarts, axis=1, prepend=0) > 0
     n, before, total, excess = (np.zeros(R, int), np.zeros(R, int), np.zeros(R), np.zeros(R))

@@ -17,7 +17,7 @@ from paperlib.checks import Check, Statement, informative_from, statement, vacuo
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import PAPER, TRIVIAL, Setting, Weak
 
-from .ascent import series, variation
+from .ascent import variation
 
 FAR = 10**40  # largest round of a search for the first informative round
 
@@ -170,7 +170,6 @@ def from_above(
 
     ``most``: T, upper bound on the left side for any rewards.
     """
-    rbar, y = series(rbar=rbar, y=y)
     bound = rho + lam * np.broadcast_to(moved, y.shape)
     observed = (rbar - y).cumsum(1) / np.arange(1, y.shape[1] + 1)
     formula = "(1 / t) sum_{tau <= t} (r-bar_tau - y_tau) <= rho(t) + lambda Delta_[1,t]"
