@@ -7,7 +7,6 @@ theorems and lemmas, see ``paperlib.checks``. Importing this module imports no p
 """
 
 import difflib
-import functools
 import json
 import logging
 import math
@@ -38,7 +37,6 @@ __all__ = [  # names that the documentation's reference lists
     "decide",
     "judge",
     "record_not_run",
-    "record_text",
     "statements",
     "list_verdicts",
 ]
@@ -141,9 +139,8 @@ class Verdict:
     The verdict of record needs the same verdict in two runs of the same size with disjoint seeds. If their verdicts differ, it
     is inconclusive. The statistic is the one of the first run.
 
-    ``line`` is one short line with the id and rounded numbers, stable enough to compare. ``str`` is for readers: the recorded
-    verdict and the claim's sentence, then the recorded number. For a run at other sizes it also has the run's number, which
-    is marked as not a verdict.
+    ``str`` is for readers: the recorded verdict and the claim's sentence, then the recorded number. For a run at other sizes it
+    also has the run's number, which is marked as not a verdict.
     """
 
     id: str
@@ -157,12 +154,6 @@ class Verdict:
     reason: str = ""
     first: str = ""  # verdict of the first run, if the verdict of its replication differs from it
     replication: "Verdict | None" = None  # verdict of the second run; None if there is none
-
-    @functools.cached_property
-    def line(self) -> str:
-        mark = "" if self.profile == "paper" else f" ({self.profile})"
-        words = [short_id(self.id), self.verdict + mark, self.number, self.remark]
-        return "  ".join(filter(None, words))
 
     @property
     def remark(self) -> str:
@@ -287,18 +278,6 @@ def list_recorded(paper: str) -> list[Verdict]:
     """Return the recorded verdict on each of a paper's claims, in the order of declaration; see ``of_record``."""
     known, stored = claims(paper), read_recorded(project_dir() / "figures")
     return [_judged(c, known, "paper", stored) for c in known.values()]
-
-
-def record_text(id: str) -> str:
-    """Return the recorded verdict on a claim as text, for example "holds  1.23 [1.20, 1.30], n 100".
-
-    Raises:
-        ValueError: no paper declares the claim.
-    """
-    found = of_record(id)
-    if found.verdict == "not run" and not found.reason:
-        return "none, because no run of the paper profile has judged it"
-    return found.line.split("  ", 1)[1]
 
 
 def decide(c: Claim, statistic: Any, interval: tuple[float, float] | None) -> str:
@@ -488,10 +467,7 @@ def confirm(judged: Verdict, other: Verdict | None) -> Verdict:
     if judged.verdict != other.verdict:
         first = judged.verdict
         return replace(judged, verdict="inconclusive", first=first, replication=other)
-    confirmed = replace(judged, replication=other)
-    # Recomputing it would use the numbers that a file has rounded.
-    vars(confirmed)["line"] = judged.line
-    return confirmed
+    return replace(judged, replication=other)
 
 
 def record_not_run(id: str, reason: str, profile: str) -> Verdict:
@@ -538,7 +514,7 @@ def _keep(verdict: Verdict) -> Verdict:
 
 def to_entry(verdict: Verdict) -> dict[str, Any]:
     """Return a verdict as an entry of a JSON file, without the fields that the verdict of a single run does not have."""
-    content = {**to_json(verdict), "line": verdict.line}
+    content = to_json(verdict)
     for name in ("tail", "first", "replication"):
         if not getattr(verdict, name):
             del content[name]
@@ -562,14 +538,12 @@ def _verdict(entry: dict[str, Any]) -> Verdict:
     if known.get("replication"):
         known["replication"] = _verdict(known["replication"])
     verdict = Verdict(**known)
-    texts = (verdict.id, verdict.method, verdict.reason, verdict.first, entry["line"])
+    texts = (verdict.id, verdict.method, verdict.reason, verdict.first)
     valid = verdict.verdict in WORDS and all(isinstance(x, str) for x in texts)
     valid &= verdict.interval is None or len(verdict.interval) == 2
     valid &= all(isinstance(x, (int, float, type(None))) for x in (verdict.n, verdict.tail))
     if not valid:
         raise ValueError(f"entry must have the fields of a verdict, got {entry!r}")
-    # Recomputing it would use the numbers that the file has rounded.
-    vars(verdict)["line"] = entry["line"]
     return verdict
 
 
@@ -602,8 +576,6 @@ def read_written(profile: str, paper: str) -> dict[str, Verdict]:
     for id, c in claims(paper).items():
         known = recorded.pop(id, Verdict(id, "not run", "paper"))
         first = replace(known, verdict=known.first or known.verdict, first="", replication=None)
-        if not known.first:
-            vars(first)["line"] = known.line  # its numbers are not rounded
         first = _decide_again(c, own.get(id, first))
         usable = (v for v in (others.get(id), known.replication) if v and v.verdict != "not run")
         other = next((v for v in usable if v.n == first.n), None)
