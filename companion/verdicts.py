@@ -44,7 +44,6 @@ __all__ = [  # names that the documentation's reference lists
 log = logging.getLogger(__name__)
 WORDS = ("holds", "fails", "inconclusive", "reported", "not run")  # values of ``Verdict.verdict``
 HEAVY_TAIL_TRIALS = 100  # fewest trials that decide a claim if they have a heavy tail
-SIDES = ("above", "below", "within", "equal", "test", "parts", "reported")
 
 
 @dataclass(frozen=True)
@@ -83,21 +82,6 @@ class Claim:
         module = paper_module(self.id.split(".")[0], "claims")
         named = getattr(module, "EXEMPT", {}).items()
         return next((reason for reason, ids in named if short_id(self.id) in ids), "")
-
-    def __post_init__(self):
-        if self.side not in SIDES:
-            raise ValueError(
-                f"{self.id}: side must be one of {', '.join(map(repr, SIDES))}, got {self.side!r}"
-            )
-        if (self.side == "parts") != bool(self.parts):
-            raise ValueError(
-                f"{self.id}: parts must be given with side='parts' and only then, got parts={self.parts!r} with side={self.side!r}"
-            )
-        size = {"above": 0, "below": 0, "test": 0, "within": 1}.get(self.side)
-        if size is not None and (self.threshold is None or np.ndim(self.threshold) != size):
-            raise ValueError(
-                f"{self.id}: threshold must be {'a pair' if size else 'a number'} for side={self.side!r}, got {self.threshold!r}"
-            )
 
 
 class Finding(NamedTuple):
@@ -226,25 +210,8 @@ def short_id(id: str) -> str:
 
 
 def claims(paper: str) -> dict[str, Claim]:
-    """Return the claims that a paper declares, by id.
-
-    Raises:
-        ValueError: an id declared twice, without the paper's name in front, or a part that is not declared.
-    """
-    module = paper_module(paper, "claims")
-    found: dict[str, Claim] = {}
-    for claim in module.CLAIMS if module else ():
-        if claim.id in found or not claim.id.startswith(f"{paper}."):
-            raise ValueError(
-                f"the id of a claim must have the form {paper + '.<id>'!r} and be declared once, got {claim.id!r}"
-            )
-        found[claim.id] = claim
-    for claim in found.values():
-        if missing := [part for part in claim.parts if part not in found]:
-            raise ValueError(
-                f"the parts of claim {claim.id!r} must be declared claims, got {missing}"
-            )
-    return found
+    """Return the claims that a paper declares, by id."""
+    return {claim.id: claim for claim in getattr(paper_module(paper, "claims"), "CLAIMS", ())}
 
 
 def find_claim(id: str) -> Claim:
@@ -389,12 +356,8 @@ def judge(
         reason: a remark to show after the verdict.
 
     Raises:
-        ValueError: an unknown id or profile, NaN, or a statistic that does not match the claim's side.
+        ValueError: an unknown id or profile, NaN, or a ``stats.Test`` for another side than "test" and the reverse.
     """
-    if not isinstance(id, str):
-        raise ValueError(
-            f"id must be the id of a declared claim, for example 'glbomd.C1', got {id!r}"
-        )
     c, method, tail = find_claim(id), "", math.nan
     if c.side == "parts":
         raise ValueError(
@@ -411,20 +374,10 @@ def judge(
         if isinstance(statistic, stats.Interval):
             statistic, low, high, n, method, tail = statistic
             interval = low, high
-        got = f"statistic={statistic!r} and interval={interval!r}"
-        if c.side in ("above", "below", "within") and np.ndim(statistic):
-            raise ValueError(f"{id}: statistic must be one number for side={c.side!r}, got {got}")
-        if interval is not None and np.shape(interval) != (2,):
-            raise ValueError(f"{id}: interval must be a pair, low and high, got {interval!r}")
-        if n is not None and (not isinstance(n, (int, np.integer)) or n < 1):
-            raise ValueError(f"{id}: n must be a positive integer or None, got {n!r}")
-        numbers = (*np.atleast_1d(statistic), *(() if interval is None else interval))
-        if np.asarray(numbers).dtype.kind not in "biuf":
-            raise ValueError(f"{id}: statistic and interval must be numbers, got {got}")
-        if np.isnan(numbers).any():
-            raise ValueError(f"{id}: statistic and interval must not be NaN, got {got}")
-        if interval is not None and not interval[0] <= interval[1]:
-            raise ValueError(f"{id}: interval must have its lower end first, got {interval!r}")
+        if np.isnan([*np.atleast_1d(statistic), *(() if interval is None else interval)]).any():
+            raise ValueError(
+                f"{id}: statistic and interval must not be NaN, got {statistic!r} and {interval!r}"
+            )
         found = decide(c, statistic, interval)
     tail = None if math.isnan(tail) else tail
     judged = Verdict(id, found, profile, statistic, interval, n, method, tail, reason)
