@@ -49,6 +49,8 @@ class Study:
     def save(self, name: str, drawing: Drawing, **more: Any) -> None:
         """Write a figure as PDF, PNG and JSON, see ``figures.save``; ``more`` overrides the values that the study provides.
 
+        The parameters in the JSON file include the name of the notebook, which the pages link.
+
         Args:
             name: name of the figure's files, without an ending.
             drawing: a ``figures.Drawing``: the figure with its caption, alternative text and numbers.
@@ -56,7 +58,7 @@ class Study:
         known = {
             "paper": self.stem.split("_")[0],
             "profile": self.profile,
-            "parameters": self.parameters,
+            "parameters": {"notebook": self.stem, **self.parameters},
             "seed": self._names.get("seed", 0),
             "device": self.device,
         }

@@ -13,7 +13,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from companion import verdicts
 from companion.pages import papers as pages
-from companion.pages.papers import notebooks
 from companion.papers import papers
 from companion.verdicts import claims
 from companion.workflow import declared
@@ -174,12 +173,6 @@ def test_the_paper_profile_names_every_parameter(path):
     assert named == declared.read_parameters(path.stem).keys() - {*declared.FREE}
 
 
-def home_of(paper: str, figure: str) -> str:
-    """Return the stem of the notebook whose code saves a figure in the folder ``paper``."""
-    own = notebooks(paper) or notebooks()  # the tour and the overview belong to no paper
-    return own[pages.saving_cell(figure, own)[0]].stem
-
-
 def differing(stem: str, recorded: dict) -> dict:
     """Return the recorded parameters that differ from the paper profile: name -> (recorded, present value)."""
     now = declared.profile_values(stem, "paper")
@@ -191,8 +184,8 @@ def differing(stem: str, recorded: dict) -> dict:
 @pytest.mark.parametrize("folder", sorted({path.parent.name for path in FIGURES.glob("*/*.png")}))
 def test_the_paper_profile_has_the_parameters_of_the_committed_figures(folder):
     for name, figure in pages.saved(folder, "paper").items():
-        if folder != "bench":  # no notebook draws the figures of bench
-            assert differing(home_of(folder, name), figure.about["parameters"]) == {}, name
+        if folder not in ("bench", "overview"):  # no notebook with parameters draws them
+            assert differing(figure.notebook, figure.about["parameters"]) == {}, name
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)

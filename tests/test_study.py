@@ -25,7 +25,7 @@ def test_a_figure_stores_the_parameters_of_its_run(names, tmp_path):
     kept = json.loads((tmp_path / "custom/linear/one.json").read_text())
     assert (kept["paper"], kept["profile"], kept["seed"]) == ("linear", "custom", 7)
     assert kept["device"] == study.device == "cpu"
-    assert kept["parameters"] == study.parameters
+    assert kept["parameters"] == {"notebook": STEM, **study.parameters}
     assert study.parameters.keys() == names.keys() - {"profile", "device", "seed"}
     assert study.parameters["horizon"] == 60
 

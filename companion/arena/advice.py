@@ -24,7 +24,7 @@ INTRODUCTION = (
     "**Results of the arena.** In [the arena](../papers/arena.md) all learners of a problem have the same information and play {rounds}. "
     "The tables name the {shown} learners with the least mean regret on each problem, those of other libraries in a column of their own, "
     "with the regret divided by the regret of uniform play. Small differences are within the noise. *Tuned* is one scale per learner for "
-    "all of its problems. Therefore a tuned learner can have more regret on a problem than an untuned one. The notebooks list the scales. "
+    "all of its problems. Therefore a tuned learner can have more regret on a problem than an untuned one. The heat maps of the arena's page show the scales. "
     "The column of other libraries has the better of their default and their tuned settings; – means that no other library played. GP-UCB "
     "and BKB have a Gaussian kernel on smooth functions and tables, and a linear one elsewhere. The static baseline stays at the center. "
     "GO-UCB, TuRBO and Optuna's samplers repeat their best point after {explore} rounds."

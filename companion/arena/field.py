@@ -73,19 +73,6 @@ class ArenaLearner(NamedTuple):
         """Return whether the learner plays a problem."""
         return problem.family in self.covers + self.nearly and (problem.fixed or self.fresh)
 
-    def uses(self, known: Any) -> list[str]:
-        """Return the parts of the information that the learner reads. ``known``: an example of the information."""
-        read = []
-
-        class Recorder:
-            def __getattr__(self, name: str) -> Any:
-                value = getattr(known, name)
-                read.append(name)
-                return value
-
-        self.build(Recorder(), 1.0)
-        return list(dict.fromkeys(read))
-
 
 Traces = dict[str, dict[str, Trace]]  # problem -> learner -> trace
 

@@ -1,8 +1,8 @@
 """Statistics of many learners on many problems, as Agarwal et al. (2021) recommend them.
 
 Source: Agarwal, Schwarzer, Castro, Courville & Bellemare, "Deep Reinforcement Learning at the Edge of the Statistical Precipice"
-(2021): interquartile means, performance profiles and probabilities of improvement, with bootstrap intervals that resample the trials
-of each problem separately. scipy computes them. The score of a trial is its normalized regret, which is 0 at best; uniform play
+(2021): interquartile means with bootstrap intervals that resample the trials of each problem separately, and performance profiles.
+scipy computes the intervals. The score of a trial is its normalized regret, which is 0 at best; uniform play
 has the mean 1.
 Letters: P problems, R trials.
 """
@@ -17,7 +17,7 @@ from paperlib.core.trace import Trace
 from paperlib.stats import LEVEL, Interval
 
 RESAMPLES = 2000
-BATCH = 100  # resamples in memory at a time; each compares all pairs of trials
+BATCH = 100  # resamples in memory at a time
 TRIM = 0.25  # fraction of the scores that an interquartile mean omits on each side
 
 
@@ -27,30 +27,13 @@ def normalize(traces: Mapping[str, Trace], unit: str) -> dict[str, np.ndarray]:
     return {name: trace.last() / scale for name, trace in traces.items()}
 
 
-def _interval(samples: Sequence[np.ndarray], statistic, of: str) -> Interval:
-    """Return a statistic of P samples with a bootstrap interval that resamples the trials of each problem separately."""
-    found = bootstrap(
-        samples,
-        statistic,
-        n_resamples=RESAMPLES,
-        vectorized=True,
-        batch=BATCH,
-        confidence_level=LEVEL,
-        method="percentile",
-        rng=0,
-    ).confidence_interval
-    estimate = float(statistic(*samples, axis=-1))
-    method = f"{of}, {100 * LEVEL:g} % stratified bootstrap over trials"
-    return Interval(estimate, float(found.low), float(found.high), len(samples[0]), method)
-
-
 def middle_mean(samples: Sequence[np.ndarray], axis: int = -1) -> Any:
     """Return the mean of the middle half of the scores of all problems together, along an axis."""
     return trim_mean(np.concatenate(samples, axis=axis), TRIM, axis=axis)
 
 
 def interquartile_mean(samples: Sequence[np.ndarray]) -> Interval:
-    """Return ``middle_mean`` with its interval.
+    """Return ``middle_mean`` with a bootstrap interval that resamples the trials of each problem separately.
 
     Args:
         samples: the scores of each problem, R each.
@@ -62,27 +45,19 @@ def interquartile_mean(samples: Sequence[np.ndarray]) -> Interval:
         1.5
     """
     pooled = lambda *each, axis: middle_mean(each, axis)
-    return _interval(samples, pooled, "interquartile mean")
-
-
-def improvement(a: Sequence[np.ndarray], b: Sequence[np.ndarray]) -> Interval:
-    """Return the probability that a random trial of a has a lower score than one of b; ties count half, problems count equally.
-
-    Examples:
-        >>> import numpy as np
-        >>> from companion.arena.scores import improvement
-        >>> improvement([np.array([1.0, 2.0])], [np.array([2.0, 3.0])]).estimate
-        0.875
-    """
-
-    def probability(*each: np.ndarray, axis: int) -> np.ndarray:
-        pairs = [
-            (x[..., :, None] < y[..., None, :]) + 0.5 * (x[..., :, None] == y[..., None, :])
-            for x, y in zip(each[: len(a)], each[len(a) :])
-        ]
-        return np.mean([pair.mean((-2, -1)) for pair in pairs], axis=0)
-
-    return _interval([*a, *b], probability, "probability of improvement")
+    found = bootstrap(
+        samples,
+        pooled,
+        n_resamples=RESAMPLES,
+        vectorized=True,
+        batch=BATCH,
+        confidence_level=LEVEL,
+        method="percentile",
+        rng=0,
+    ).confidence_interval
+    method = f"interquartile mean, {100 * LEVEL:g} % stratified bootstrap over trials"
+    ends = float(found.low), float(found.high)
+    return Interval(float(middle_mean(samples)), *ends, len(samples[0]), method)
 
 
 def performance_profile(samples: Sequence[np.ndarray], at: np.ndarray) -> np.ndarray:

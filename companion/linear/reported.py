@@ -8,20 +8,20 @@ REPORTED = (
         "regret of OFUL after the last round, as a multiple of ConfidenceBall's (our reading of the setting: 100 directions in the plane, noise 0.1)",
         "below 1",
         "Experiments",
-        "{ellipsoid:regret/OFUL/final ÷ regret/ConfidenceBall/final} ({ellipsoid:regret/OFUL/final} and {ellipsoid:regret/ConfidenceBall/final} after {ellipsoid:parameters/horizon} rounds)",
+        "{numbers.regret.OFUL | final / numbers.regret.ConfidenceBall | final} ({numbers.regret.OFUL | final} and {numbers.regret.ConfidenceBall | final} after {parameters.horizon} rounds)",
     ),
     Reported(
         "ellipsoid",
         "confidence radius of OFUL after the last round, as a multiple of ConfidenceBall's",
         "below 1",
         "Theorem 2 and Experiments",
-        "{ellipsoid:radius/OFUL/final ÷ radius/ConfidenceBall/final}",
+        "{numbers.radius.OFUL | final / numbers.radius.ConfidenceBall | final}",
     ),
     Reported(
         "ellipsoid",
         "fraction of trials in which the ellipsoids of all rounds contain the parameter (delta = 0.05, five dimensions, noise 1)",
         "at least 0.95 (1 - delta)",
         "Theorem 2",
-        "{ellipsoid:checks/Theorem 2/coverage/estimate} of {ellipsoid:parameters/coverage_trials} trials, over {ellipsoid:parameters/coverage_rounds} rounds",
+        "{(checks | selectattr('statement', 'equalto', 'Theorem 2') | first).coverage.estimate} of {parameters.coverage_trials} trials, over {parameters.coverage_rounds} rounds",
     ),
 )

@@ -26,8 +26,6 @@ from .markdown import anchor, chip, escape, render
 
 NUMBERS = re.compile(r"Figures? ([\d a-z,()-]+)")  # finds "1a-b" in "Experiments, Figures 1a-b"
 PANELS = re.compile(r"(\d+)(?:([a-z])(?:-([a-z]))?)?")
-# Matches a call of ``save``; the group is the name of the figure.
-SAVE = re.compile(r'\.save\(\s*(?:[^,()"]+,\s*)?f?"([^"]+)"')
 SIZES = {
     "quick": "The verdicts are the recorded ones, from the paper profile. The numbers of a quick run come from small sizes and are not verdicts.",
     "paper": "",
@@ -59,6 +57,11 @@ class Saved(NamedTuple):
     def anchor(self) -> str:
         return self.name.lower().replace("_", "-")
 
+    @property
+    def notebook(self) -> str:
+        """Stem of the notebook that saved it, see ``Study.save``; "" for a figure of the benchmarks."""
+        return self.about["parameters"].get("notebook", "")
+
     def shows(self, claims: list[dict]) -> list[dict]:
         """Return the claims that the figure shows.
 
@@ -86,11 +89,10 @@ def figures_in(source: str) -> set[str]:
 
 
 class Notebook(NamedTuple):
-    """Parts of a notebook that pages show or search."""
+    """Parts of a notebook that pages show."""
 
     stem: str
     title: str  # Markdown of its first heading
-    code: list[str]  # sources of its code cells
 
 
 def saved(paper: str, profile: str) -> dict[str, Saved]:
@@ -108,26 +110,8 @@ def notebooks(paper: str | None = None) -> list[Notebook]:
         cells = json.loads(workflow.notebook_path(stem).read_text())["cells"]
         texts = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
         title = next(texts, "").strip().split("\n")[0].lstrip("# ")
-        code = [cell["source"] for cell in workflow.code_cells(stem)]
-        found.append(Notebook(stem, title or stem, code))
+        found.append(Notebook(stem, title or stem))
     return found
-
-
-def saving_cell(name: str, own: list[Notebook]) -> tuple[int, int] | None:
-    """Return the notebook and the cell that save a figure, as indices; None if there is none.
-
-    It is the cell whose call of ``save`` names the figure, otherwise the first cell with its name as a string.
-    """
-    # In an f-string, for example f"figure_2{panel}", a value may be any text.
-    pattern = lambda text: re.sub(r"\\\{.*?\\\}", ".+", re.escape(text))
-    saves = lambda source: any(re.fullmatch(pattern(text), name) for text in SAVE.findall(source))
-    names = lambda source: f'"{name}"' in source  # a loop may pass the name to ``save``
-    for shows in (saves, names):
-        for i, notebook in enumerate(own):
-            for cell, source in enumerate(notebook.code):
-                if shows(source):
-                    return i, cell
-    return None
 
 
 # ---- Findings ----------------------------------------------------------------------------------------------
@@ -249,8 +233,8 @@ class Page:
         is_part = lambda id: any(id.startswith(f"{other}.") for other in self.claims)
         is_ours = lambda id: self.claims[id]["source"].startswith("ours")
         whole, own = [id for id in self.claims if not is_part(id)], notebooks(self.name)
-        drawn_by = lambda figure: (at := saving_cell(figure.name, own)) and own[at[0]]
-        drawn = [(figure, drawn_by(figure)) for figure in self.in_order()]
+        by_stem = {notebook.stem: notebook for notebook in own}
+        drawn = [(figure, by_stem.get(figure.notebook)) for figure in self.in_order()]
         return render(
             "paper",
             page=self,

@@ -242,7 +242,7 @@ def input_files(stem: str) -> list[str]:
 
 
 def recorded_verdicts(stem: str, profile: str) -> list[str]:
-    """Return the recorded verdicts that a notebook prints next to its own numbers.
+    """Return the recorded verdicts, as JSON, that a notebook prints next to its own numbers.
 
     In the paper profile and in its replication there are none, because the notebook then writes verdicts.
     """
@@ -250,7 +250,7 @@ def recorded_verdicts(stem: str, profile: str) -> list[str]:
         return []
     own = "" if stem.startswith(LAST) else f"{stem.split('_')[0]}."
     claims = read_entries(project_dir() / "figures")
-    return sorted(f"{c['id']} {c['line']}" for c in claims if c["id"].startswith(own))
+    return sorted(json.dumps(claim) for claim in claims if claim["id"].startswith(own))
 
 
 def inputs_digest(files: list[str], names: Iterable[str] = ()) -> str:

@@ -8,6 +8,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 import torch
+from facts import facts_read
 
 from companion.arena import field, page
 from companion.arena.__main__ import chosen_notebooks
@@ -33,14 +34,11 @@ from companion.arena.figures.field import (
     draw_profiles,
     draw_regret,
     first_learners,
-    tell_means,
-    tell_settings,
     tell_trials,
 )
 from companion.arena.learners import LinearThompson, Rescaled
 from companion.arena.problems import FreshGLMArms, UnrelatedArms
 from companion.arena.scores import (
-    improvement,
     interquartile_mean,
     normalize,
     performance_profile,
@@ -224,8 +222,8 @@ def test_every_learner_plays_what_its_entry_states():
     assert not LEARNERS["GP-UCB"].plays(problems["linear, fresh"])
     assert not LEARNERS["OFUL"].plays(problems["smooth, 1-d"])
     known = problems["logistic"].known(20)
-    assert LEARNERS["GLB-OMD"].uses(known) == ["link", "norm_bound"]
-    assert LEARNERS["Beta Thompson"].uses(known) == []
+    assert facts_read(LEARNERS["GLB-OMD"], known) == ["link", "norm_bound"]
+    assert facts_read(LEARNERS["Beta Thompson"], known) == []
 
 
 def test_the_constants_of_the_learners():
@@ -274,15 +272,6 @@ def test_trials_are_resampled_separately_for_each_problem():
     # Each problem has one score only, so that every stratified resample is the same. A resample of the eight scores together is not.
     found = interquartile_mean([np.zeros(4), np.ones(4)])
     assert found[:3] == (0.5, 0.5, 0.5)
-
-
-def test_probability_of_improvement_by_hand():
-    a, b = (
-        [np.array([1.0, 2.0]), np.array([5.0, 5.0])],
-        [np.array([2.0, 3.0]), np.array([5.0, 4.0])],
-    )
-    # First problem: 1 < 2, 1 < 3, 2 = 2, 2 < 3 give 3.5 of 4. Second problem: ties with 5, and not below 4, give 1 of 4.
-    assert improvement(a, b).estimate == (3.5 / 4 + 1 / 4) / 2
 
 
 def test_performance_profile_by_hand():
@@ -399,26 +388,12 @@ def test_a_panel_of_profiles_shows_the_best_learners_and_those_of_the_user(outco
     assert [*drawn.numbers["tuned"][FIXED]] == [*means]  # the JSON has all learners
 
 
-def test_the_table_of_means_compares_neighbors(outcome):
-    first, *rows = tell_means(outcome).splitlines()[:5]
-    assert first.split() == "fixed arms theory tuned better than the next".split()
-    means = outcome.means("tuned", FIXED)
-    assert [row.split()[0] for row in rows] == sorted(means, key=lambda name: means[name].estimate)
-    best, second = (row.split()[0] for row in rows[:2])
-    scores = (outcome.scores("tuned", FIXED, name) for name in (best, second))
-    assert f" {improvement(*scores).estimate:.3f} [" in rows[0]
-    assert rows[-1].count("[") == 2 and all(row.count("[") == 3 for row in rows[:-1])
-
-
-def test_settings_are_listed(outcome):
-    lines = tell_settings(outcome, {"OFUL": 0.1, "UCB1": 0.3, "greedy": None, UNIFORM: None})
-    assert (
-        lines.splitlines()[0].split() == "OFUL scale 0.1 uses noise, function bound, center".split()
-    )
-    assert lines.splitlines()[-1].split() == "uniform no scale uses nothing".split()
-    ends = tell_settings(outcome, {"OFUL": 0.01, "UCB1": 1.0, "greedy": None, UNIFORM: None})
-    marked = [line.split()[0] for line in ends.splitlines() if "(end)" in line]
-    assert marked == ["OFUL", "UCB1", "(end):"]
+def test_a_scale_at_an_end_of_the_grid_is_marked(outcome):
+    scales = {"OFUL": 0.01, "UCB1": 0.3, "greedy": None, UNIFORM: None}
+    theory, tuned = draw_regret(outcome, scales).fig.axes[:2]
+    labels = lambda ax: [text.get_text() for text in ax.get_yticklabels()]
+    assert labels(tuned) == ["OFUL (0.01!)", "UCB1 (0.3)", "greedy", "uniform play"]
+    assert labels(theory) == ["OFUL", "UCB1", "greedy", "uniform play"]
 
 
 # ---- Claims ------------------------------------------------------------------------------------------------
@@ -474,7 +449,7 @@ def test_a_learner_of_a_user_gets_the_information_that_it_names(mine):
     built = first.build(known, None)
     assert (built.noise, built.norm_bound, built.scale) == (0.5, 1.0, 0.5)
     assert first.build(known, 0.03).scale == 0.03
-    assert first.uses(known) == ["noise", "norm_bound"]
+    assert facts_read(first, known) == ["noise", "norm_bound"]
     ads = problems["Ads"]
     assert (ads.family, ads.link, ads.norm_bound, ads.fixed) == ("logistic", Bernoulli(), 4.0, True)
     assert ads.known(50).arms == 3

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import torch
+from facts import facts_read
 
 from companion.arena import field
 from companion.arena.adapters import BoxAdapter, Committed, ConcaveAdapter, LossAdapter
@@ -555,7 +556,7 @@ def test_the_scale_changes_every_learner_that_has_one():
 
 def test_learners_read_the_information_that_their_builders_need():
     known = FIELD["quadratic, ball"].known(100)
-    read = {name: sorted(learner.uses(known)) for name, learner in LEARNERS.items()}
+    read = {name: sorted(facts_read(learner, known)) for name, learner in LEARNERS.items()}
     bounds = ["center", "concavity", "margin", "reach", "smoothness"]
     assert read["PF"] == read["FKM"] == ["center", "lipschitz", "reach"]
     assert read["GLR"] == sorted([*bounds, "noise"])
@@ -699,6 +700,6 @@ def test_a_learner_of_a_user_gets_the_declared_facts():
     known = FIELD["quadratic, box"].known(30)
     assert entry.scaled and entry.build(known, None) == KieferWolfowitz(6.5 + known.noise)
     assert entry.build(known, 0.1) == KieferWolfowitz(6.1 + known.noise)
-    assert entry.uses(known) == ["noise", "dim"]
+    assert facts_read(entry, known) == ["noise", "dim"]
     with pytest.raises(ValueError, match="'kernel' of .* must have a default.*low, high.*dim"):
         own_learner(lambda kernel: UniformInSet(), "continuous")

@@ -219,7 +219,7 @@ def test_a_quick_run_shows_recorded_verdicts_and_its_own_numbers(toy):
     verdicts.judge("toy.C1.a", 9.0, (8.0, 9.5), 5, "quick")
     quick = ledger.write("quick")
     said = lambda found: [(c["id"], c["verdict"]) for c in found["papers"]["toy"]["claims"]]
-    assert said(quick) == said(paper) and "fails" not in quick["papers"]["toy"]["claims"][0]["line"]
+    assert said(quick) == said(paper)
     counts = [found["papers"]["toy"]["counts"] for found in (quick, paper)]
     assert counts[0] == counts[1]
     rows = ledger_text.tables("claims", quick)

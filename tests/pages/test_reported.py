@@ -36,19 +36,21 @@ def shown(here, profile="paper"):
     return found["here"]
 
 
+def figures(paper):
+    """Return the names of the figures that have rows, in order; "" stands for the paper as a whole."""
+    return [*dict.fromkeys(each.figure for each in reported.declared(paper))]
+
+
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_paper_has_rows_and_every_figure_of_a_row_exists(paper):
     assert reported.declared(paper)
     folder = project_dir() / "figures" / paper
-    missing = [
-        name for name in reported.figures(paper) if name and not (folder / f"{name}.json").exists()
-    ]
-    assert not missing
+    assert not [name for name in figures(paper) if name and not (folder / f"{name}.json").exists()]
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_number_of_a_row_is_in_the_committed_results(paper):
-    found = [each for figure in reported.figures(paper) for each in reported.rows(paper, figure)]
+    found = [each for figure in figures(paper) for each in reported.rows(paper, figure)]
     assert len(found) == len(reported.declared(paper))
     for each in found:
         assert list(each) == FIELDS and all(each.values()), each
@@ -67,13 +69,11 @@ def test_rows_differ_and_have_a_place_and_a_number_of_ours(paper):
 def test_a_number_that_a_profile_lacks_is_a_dash(paper, monkeypatch, tmp_path):
     """No run of the quick profile has written figures here; the claims have their recorded numbers."""
     monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path))
-    found = [
-        each for figure in reported.figures(paper) for each in reported.rows(paper, figure, "quick")
-    ]
+    found = [each for figure in figures(paper) for each in reported.rows(paper, figure, "quick")]
     here = {each["quantity"]: each["here"] for each in found}
     for each in reported.declared(paper):
         places = re.findall(r"\{([^{}]+)\}", each.here)
-        dashes = [place for place in places if not reported.CLAIM.fullmatch(place)]
+        dashes = [place for place in places if not re.match(r"(claim|verdicts)\b", place)]
         assert here[each.quantity].count(NOTHING) == len(dashes), each
 
 
@@ -84,7 +84,11 @@ def test_numbers_of_claims_are_those_of_the_verdicts(declare):
             "glbomd"
         ]["claims"]
     }
-    declare(row("{C11.slsqp}; {C14/1}; {C14}; {C11.slsqp:verdict}"))
+    declare(
+        row(
+            "{claim('C11.slsqp')}; {claim('C14')[1]}; {claim('C14')}; {verdicts['C11.slsqp'].verdict}"
+        )
+    )
     slsqp, kappa = numbers["glbomd.C11.slsqp"], numbers["glbomd.C14"]["statistic"]
     all_of_them = ", ".join(map(str, kappa))
     assert shown("") == f"{slsqp['statistic']:.0f}; {kappa[1]}; {all_of_them}; {slsqp['verdict']}"
@@ -95,45 +99,41 @@ def test_paths_select_ends_positions_elements_and_ratios(declare):
     curve = about["numbers"]["regret S=3"]
     ours, other = curve["GLB-OMD"]["mean"], curve["OFUGLB"]["mean"]
     i = curve["GLB-OMD"]["rounds"].index(1500)
-    path = "figure_1:regret S=3/GLB-OMD"
-    declare(
-        row(
-            f"{{{path}/final}}; {{{path}/at 1500}}; {{{path}/mean/0}}; {{{path}/mean/count}}; {{{path}/final ÷ regret S=3/OFUGLB/final}}; {{figure_1:parameters/horizon}}"
-        )
+    path = "numbers['regret S=3']['GLB-OMD']"
+    texts = (
+        f"{{{path} | final}}; {{{path} | at(1500)}}; {{{path}.mean[0]}}; {{{path}.mean | length}}",
+        f"{{{path} | final / numbers['regret S=3'].OFUGLB | final}}; {{parameters.horizon}}",
     )
+    declare(row("; ".join(texts)))
     expected = (ours[-1], ours[i], ours[0], len(ours), ours[-1] / other[-1], 3000)
     assert shown("") == "; ".join(map(reported.format_number, expected))
 
 
-def test_units_multiply_and_checks_are_found_by_statement(declare):
-    declare(
-        row("{linear/ellipsoid:checks/Theorem 2/coverage/estimate:%}; {figure_1:trials/GLB-OMD:ms}")
-    )
-    share, hundred = shown("").split("; ")
-    assert share.endswith(" %") and 99 < float(share[:-2]) <= 100
-    assert float(hundred) == 100_000
+def test_percent_multiplies_and_other_figures_are_found_by_name(declare):
+    declare(row("{0.25 | percent}; {figure('figure_3').parameters.horizon}; {trials['GLB-OMD']}"))
+    assert shown("") == "25.0 %; 3000; 100"
 
 
 @pytest.mark.parametrize(
-    "here, parts",
+    "here, part",
     [
-        ("{figure_1:regret S=4/OFUGLB/final}", ["regret S=4", "'regret S=3'", "'regret S=5'"]),
-        ("{figure_1:regret S=3/OFUGLB/last}", ["'last'", "'mean'", "'rounds'"]),
-        ("{figure_1:regret S=3/OFUGLB/at 1501}", ["'at 1501'"]),
-        ("{figure_1:regret S=3/OFUGLB/mean/300}", ["300 of 300"]),
-        ("{figure_1:regret S=3/OFUGLB}", ["not a number", "'mean'"]),
-        ("{linear/ellipsoid:checks/Theorem 3/ratio}", ["'Theorem 3'", "'Theorem 2'"]),
-        ("{figure_9:regret/final}", ["figures/glbomd/figure_9.json"]),
-        ("{C99}", ["C99"]),
-        ("{C5}", ["C5", "parts"]),
-        ("{C14/6}", ["6"]),
+        ("{numbers['regret S=4'].OFUGLB | final}", "regret S=4"),
+        ("{numbers['regret S=3'].OFUGLB.last}", "last"),
+        ("{numbers['regret S=3'].OFUGLB | at(1501)}", "1501"),
+        ("{numbers['regret S=3'].OFUGLB.mean[300]}", "300"),
+        ("{numbers['regret S=3'].OFUGLB}", "dict"),
+        ("{numbers | final}", "index"),
+        ("{figure('figure_9').numbers.regret | final}", "numbers"),
+        ("{claim('C99')}", "C99"),
+        ("{claim('C5')}", "NoneType"),
+        ("{claim('C14')[6]}", "6"),
     ],
 )
-def test_a_wrong_place_names_the_row_and_what_there_is(declare, here, parts):
+def test_a_wrong_place_names_the_row_and_the_expression(declare, here, part):
     declare(row(here))
     with pytest.raises(ValueError, match="regret of a method") as error:
         reported.rows("glbomd", "figure_1")
-    assert here in str(error.value) and all(part in str(error.value) for part in parts)
+    assert here in str(error.value) and part in str(error.value).split("got")[1]
 
 
 def test_an_unknown_path_is_a_dash_outside_of_the_paper_profile(declare, monkeypatch, tmp_path):
@@ -142,12 +142,12 @@ def test_an_unknown_path_is_a_dash_outside_of_the_paper_profile(declare, monkeyp
         json.dumps({"numbers": {"a": {"mean": [1.0, 2.5], "rounds": [10, 20]}}})
     )
     monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path))
-    declare(row("{figure_1:a/final}, {figure_1:a/at 3000}, {figure_1:b/final}"))
+    declare(row("{numbers.a | final}, {numbers.a | at(3000)}, {numbers.b | final}"))
     assert shown("", "quick") == f"2.50, {NOTHING}, {NOTHING}"
 
 
 def test_values_that_were_read_off_are_marked_and_the_table_shows_the_place(declare):
-    declare(row("{C5.S3} | times")._replace(read_off=True))
+    declare(row("{claim('C5.S3')} | times")._replace(read_off=True))
     rows = reported.rows("glbomd", "figure_1")
     assert rows[0]["paper"] == "about 100 (read off)"
     table = TEMPLATES.get_template("macros.md.j2").module.reported(rows)

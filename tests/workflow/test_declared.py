@@ -267,12 +267,7 @@ def test_custom_verdicts_are_marked_and_on_no_other_page(root):
     assert str(Verdict("linear.C1", "holds", "custom", 1.0)).endswith(
         "custom run: 1, not a verdict"
     )
-    verdict = {
-        "id": "linear.C1",
-        "verdict": "fails",
-        "profile": "custom",
-        "line": "C1  fails (custom)",
-    }
+    verdict = {"id": "linear.C1", "verdict": "fails", "profile": "custom"}
     place = root / "figures/custom/claims/linear.C1.json"
     place.parent.mkdir(parents=True)
     place.write_text(

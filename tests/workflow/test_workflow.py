@@ -322,10 +322,11 @@ def test_the_digest_of_inputs_is_that_of_names_and_contents(root, monkeypatch):
 
 def test_a_quick_notebook_runs_again_if_its_recorded_verdicts_change(root):
     (root / "figures").mkdir()
-    of = lambda name: {"claims": [{"id": f"{name}.C1", "line": "C1  holds"}]}
+    of = lambda name: {"claims": [{"id": f"{name}.C1", "verdict": "holds"}]}
     content = {"papers": {name: of(name) for name in ("toy", "other")}}
     (root / "figures/claims.json").write_text(json.dumps(content))
-    assert workflow.recorded_verdicts("toy_1", "quick") == ["toy.C1 C1  holds"]
+    (found,) = workflow.recorded_verdicts("toy_1", "quick")
+    assert json.loads(found) == {"id": "toy.C1", "verdict": "holds"}
     assert len(workflow.recorded_verdicts("99_claims", "quick")) == 2
     # The paper profile writes the records, so it does not depend on them.
     assert workflow.recorded_verdicts("toy_1", "paper") == []

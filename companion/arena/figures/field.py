@@ -16,7 +16,7 @@ from ...figures.drawing import Drawing, legend, line_styles, panels, style_conte
 from ...store.seconds import Seconds
 from ...styles import Style
 from ..field import GRID, UNIFORM, Outcome
-from ..scores import improvement, performance_profile
+from ..scores import performance_profile
 from ..styles import ARENA
 
 PALE, DEEP = 0.03, 1.5  # normalized regrets at the ends of the color scale
@@ -69,7 +69,7 @@ def draw_regret(outcome: Outcome, scales: Mapping[str, float | None]) -> Drawing
     trials = max(len(x) for x in outcome.tracks["theory"][columns[0]].values())
     return Drawing(
         fig,
-        caption=f"Mean normalized regret of each learner (row) on each problem (column) over {tell_trials(outcome)}. {SCORE} Bold: the lowest mean of a problem. A star marks a learner whose model does not cover the problem. Empty: the learner did not play the problem. (a) Constants of the theorems. (b) One scale per learner, chosen on other trials. It is in parentheses; learners without a scale are equal in both panels.",
+        caption=f"Mean normalized regret of each learner (row) on each problem (column) over {tell_trials(outcome)}. {SCORE} Bold: the lowest mean of a problem. A star marks a learner whose model does not cover the problem. Empty: the learner did not play the problem. (a) Constants of the theorems. (b) One scale per learner, chosen on other trials. It is in parentheses; an exclamation mark marks an end of the grid, beyond which a scale may be better. Learners without a scale are equal in both panels.",
         alt="Two heat maps. "
         + " ".join(
             f"{track.capitalize()}, lowest mean by problem: {lowest(found)}."
@@ -110,7 +110,8 @@ def heat_panel(
                     fontweight="bold" if value == np.nanmin(grid[:, j]) else "normal",
                 )
         looks = line_styles(rows, ARENA)
-        marks = {row: f" ({scales[row]:g})" if row in scales else "" for row in rows}
+        mark = lambda scale: f" ({scale:g}{'!' * (scale in (GRID[0], GRID[-1]))})"
+        marks = {row: mark(scales[row]) if row in scales else "" for row in rows}
         labels = [looks[row]["label"] + marks[row] for row in rows]
         ax.set_yticks(np.arange(len(rows)) + 0.5, labels)
         ax.set_xticks(np.arange(len(columns)) + 0.5, [c.replace(" ", "\n") for c in columns])
@@ -262,44 +263,3 @@ def draw_cost(outcome: Outcome, seconds: Mapping[str, Seconds], rounds: int) -> 
         trials=len(outcome.scores("tuned", groups[0], UNIFORM)[0]),
         numbers=numbers,
     )
-
-
-def tell_settings(outcome: Outcome, scales: Mapping[str, float | None]) -> str:
-    """Return the information that each learner uses and its tuned scale, a line each.
-
-    A scale at an end of the grid is marked, because a scale beyond it may be better.
-    """
-    lines = []
-    for name, entry in outcome.learners.items():
-        scale = "no scale"
-        if entry.scaled:
-            scale = f"scale {scales[name]:g}" + " (end)" * (scales[name] in (GRID[0], GRID[-1]))
-        played = [problem for problem in outcome.problems.values() if entry.plays(problem)]
-        used = {
-            x.replace("_", " "): x for problem in played for x in entry.uses(problem.known(100))
-        }
-        uses = ", ".join(used) or "nothing"
-        lines.append(f"{name:17s} {scale:16s} uses {uses}")
-    if any("(end)" in line for line in lines):
-        lines.append("(end): an end of the grid of scales, beyond which there may be a better one")
-    return "\n".join(lines)
-
-
-def tell_means(outcome: Outcome) -> str:
-    """Return the interquartile means of both tracks as a table, the lowest tuned mean of each group first.
-
-    The last column is the probability that the learner has a lower score than the learner in the next row, with tuned scales.
-    """
-    lines = []
-    for group in outcome.groups():
-        found = {track: outcome.means(track, group) for track in TRACKS}
-        lines.append(f"{group:26s} {'theory':21s} {'tuned':21s} better than the next")
-        order = sorted(found["tuned"], key=lambda name: found["tuned"][name].estimate)
-        for name, after in zip(order, [*order[1:], None]):
-            numbers = [found[track][name] for track in TRACKS]
-            if after:
-                own, other = (outcome.scores("tuned", group, x) for x in (name, after))
-                numbers.append(improvement(own, other))
-            texts = (f"{x.estimate:.3f} [{x.low:.3f}, {x.high:.3f}]" for x in numbers)
-            lines.append(f"  {name:24s} " + " ".join(f"{text:21s}" for text in texts).rstrip())
-    return "\n".join(lines)
