@@ -102,3 +102,13 @@ def test_a_start_with_the_name_of_a_control_is_drawn_separately():
     )
     drawn = [line.get_xdata().tolist() for line in drawing.fig.axes[0].lines]
     assert [4.0] in drawn and [30.0] in drawn
+
+
+def test_ranks_are_drawn_from_the_smallest_to_the_largest(found):
+    few = {task: {x: traces[x] for x in (*CONTROLS, tuning.OURS)} for task, traces in found.items()}
+    drawing = tuning.draw_ranks(few, SIZES, "")
+    for ax, ranks in zip(drawing.fig.axes, drawing.numbers.values()):
+        assert sorted(ranks) == sorted([*CONTROLS, tuning.OURS])
+        assert [*ranks.values()] == sorted(ranks.values())
+        dots = [line.get_xdata()[0] for line in ax.lines if len(line.get_xdata()) == 1]
+        assert dots == [*ranks.values()]
