@@ -51,16 +51,11 @@ def test_decisions_without_a_proof_are_counted_over_all_rounds(capsys):
     assert capsys.readouterr().out == expected
 
 
-def test_caption_and_table_have_the_sizes_of_the_timed_runs(timed, capsys):
+def test_the_caption_has_the_sizes_of_the_timed_runs(timed):
     assert shared.timed_size(timed) == (2, 4)
     batch = Seconds({("GLOC", 3): np.full((1, 7), 50.0)}, {("GLOC", 3): 100})
     assert "over 2 repetitions" in shared.bars_note(timed, batch)
     assert shared.bars_note(timed, batch).endswith("extrapolated from 7 rounds.")
-    shared.print_run_times(timed, batch, scales=(3,))
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 3
-    assert "6000000.0 alone 500000.00 in a batch of 100" in lines[1]
-    assert lines[2].endswith("alone    one trial at a time")
 
 
 def test_run_time_ratios_compare_with_each_other_method(timed):

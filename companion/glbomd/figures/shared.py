@@ -60,18 +60,6 @@ def trials_of(traces: Mapping[str, Trace]) -> dict[str, int]:
     return {name: len(trace.trials) for name, trace in traces.items()}
 
 
-def print_run_times(timed: Seconds, batch: Seconds, scales: Sequence[int] = (3, 5)) -> None:
-    """Print the microseconds per round and trial at these norms, for one trial alone and in a batch of 100 trials."""
-    for name, S in (run for run in timed if run[1] in scales):
-        one = timed.overall((name, S), "mean", scale=1e6)
-        many = (
-            f"{batch.overall((name, S), 'mean', scale=1e6):8.2f} in a batch of 100"
-            if (name, S) in batch
-            else "   one trial at a time"
-        )
-        print(f"S={S}  {name:10s} {one:8.1f} alone {many}")
-
-
 def overtaking(traces: Mapping[str, Trace]) -> str:
     """Return the round from which OFUGLB's mean regret stays below GLB-OMD's, as text."""
     when = crossing(traces["OFUGLB"], traces["GLB-OMD"])
