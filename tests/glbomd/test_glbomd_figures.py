@@ -51,6 +51,13 @@ def test_decisions_without_a_proof_are_counted_over_all_rounds(capsys):
     assert capsys.readouterr().out == expected
 
 
+def test_fits_and_warm_ups_are_means_over_trials(capsys):
+    reports = {"report.fits": np.array([2, 5]), "report.warmups": np.array([0, 1])}
+    shared.print_warm_ups({"S=3": {"RS-GLinCB": trace([[1, 2], [1, 2]], **reports)}})
+    expected = "S=3:     3.5 fits and     0.5 warm-up rounds in 10 rounds\n"
+    assert capsys.readouterr().out == expected
+
+
 def test_the_caption_has_the_sizes_of_the_timed_runs(timed):
     assert shared.timed_size(timed) == (2, 4)
     batch = Seconds({("GLOC", 3): np.full((1, 7), 50.0)}, {("GLOC", 3): 100})

@@ -77,3 +77,12 @@ def print_missing_proofs(found: Mapping[str, Mapping[str, Trace]]) -> None:
             print(
                 f"{setting}  {name}: {int(missing.sum())} of {len(missing) * horizon} decisions without a proof, {passes:.2f} passes over the history per round"
             )
+
+
+def print_warm_ups(found: Mapping[str, Mapping[str, Trace]]) -> None:
+    """Print RS-GLinCB's mean number of fits and of warm-up rounds, by setting."""
+    for setting, traces in found.items():
+        trace = traces["RS-GLinCB"]
+        fits, warm = trace["report.fits"].mean(), trace["report.warmups"].mean()
+        rounds = trace.rounds[-1]
+        print(f"{setting}: {fits:7.1f} fits and {warm:7.1f} warm-up rounds in {rounds} rounds")
