@@ -29,6 +29,7 @@ from ...figures.drawing import (
     registered_styles,
     regret_panel,
 )
+from ...figures.text import interval_text
 from ...store.seconds import Seconds
 from ...styles import COLORS, Style
 from ..experiments.settings import INSTANCE, ONLINE, SCALES
@@ -413,5 +414,5 @@ def draw_fixed_scales(
 def print_growth(named: Mapping[str, Trace]) -> None:
     """Print the log-log slope of the mean regret on t over the last decade, by name of the run."""
     for name, trace in named.items():
-        slope, low, high = map(format_number, stats.growth(trace.rounds, trace["regret"])[:3])
-        print(f"{name}: regret itself has slope {slope} [{low}, {high}]")
+        slope = interval_text(stats.growth(trace.rounds, trace["regret"]))
+        print(f"{name}: regret itself has slope {slope}")
