@@ -51,16 +51,18 @@ def test_decisions_without_a_proof_are_counted_over_all_rounds(capsys):
     assert capsys.readouterr().out == expected
 
 
-def test_caption_and_table_have_the_sizes_of_the_timed_runs(timed, capsys):
+def test_fits_and_warm_ups_are_means_over_trials(capsys):
+    reports = {"report.fits": np.array([2, 5]), "report.warmups": np.array([0, 1])}
+    shared.print_warm_ups({"S=3": {"RS-GLinCB": trace([[1, 2], [1, 2]], **reports)}})
+    expected = "S=3:     3.5 fits and     0.5 warm-up rounds in 10 rounds\n"
+    assert capsys.readouterr().out == expected
+
+
+def test_the_caption_has_the_sizes_of_the_timed_runs(timed):
     assert shared.timed_size(timed) == (2, 4)
     batch = Seconds({("GLOC", 3): np.full((1, 7), 50.0)}, {("GLOC", 3): 100})
     assert "over 2 repetitions" in shared.bars_note(timed, batch)
     assert shared.bars_note(timed, batch).endswith("extrapolated from 7 rounds.")
-    shared.print_run_times(timed, batch, scales=(3,))
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 3
-    assert "6000000.0 alone 500000.00 in a batch of 100" in lines[1]
-    assert lines[2].endswith("alone    one trial at a time")
 
 
 def test_run_time_ratios_compare_with_each_other_method(timed):
@@ -94,12 +96,10 @@ def test_a_method_has_final_regrets_at_the_factors_at_which_it_was_run():
     assert [*sweep["OFUGLB"]] == [1.0]
 
 
-def test_shares_are_relative_to_the_mean_of_uniform_play(capsys):
+def test_shares_are_relative_to_the_mean_of_uniform_play():
     found = {"dim, 1.0": trace([[1, 2], [1, 4]]), "uniform": trace([[0, 1], [0, 3]])}
     shares = theory.shares_of_uniform({"toy": found}, {"toy": ["dim"]}, [1.0])
     assert shares["toy"]["dim"][1.0].tolist() == [1.0, 2.0]
-    theory.print_shares(shares)
-    assert "worse than uniform play: dim with 1 on toy" in capsys.readouterr().out
 
 
 def test_growth_of_states_and_histories():

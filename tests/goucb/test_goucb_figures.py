@@ -82,3 +82,33 @@ def test_the_outcomes_of_phase_1_have_the_number_of_paired_trials():
     assert (phase.bad, phase.still, phase.trials) == (1, 1, 3)
     assert phase.poor.estimate == 0.5 and phase.limit == pytest.approx(0.1)
     assert phase.stuck.startswith("there were 1 such trials among 3")
+
+
+def test_a_start_with_the_name_of_a_control_is_drawn_separately():
+    """The controls have three trials and the starts two, therefore the third trial is not drawn."""
+    rounds = np.arange(1, 3)
+
+    def ended(*final):
+        regret = np.array([[0.0, x] for x in final])
+        return Trace(rounds, {"regret": regret}, {}, rounds * 1e-3, [*range(len(final))], {})
+
+    started = {"f1": {"uniform": ended(3.0, 5.0)}}
+    runs = {"f1": {name: ended(30.0, 30.0, 0.0) for name in CONTROLS}}
+    drawing = synthetic.draw_starts(started, runs, {}, 2, [])
+    found = drawing.numbers["f1"]
+    assert found["dots"]["uniform"]["estimate"] == 4.0
+    assert {name: x["estimate"] for name, x in found["lines"].items()} == dict.fromkeys(
+        CONTROLS, 30
+    )
+    drawn = [line.get_xdata().tolist() for line in drawing.fig.axes[0].lines]
+    assert [4.0] in drawn and [30.0] in drawn
+
+
+def test_ranks_are_drawn_from_the_smallest_to_the_largest(found):
+    few = {task: {x: traces[x] for x in (*CONTROLS, tuning.OURS)} for task, traces in found.items()}
+    drawing = tuning.draw_ranks(few, SIZES, "")
+    for ax, ranks in zip(drawing.fig.axes, drawing.numbers.values()):
+        assert sorted(ranks) == sorted([*CONTROLS, tuning.OURS])
+        assert [*ranks.values()] == sorted(ranks.values())
+        dots = [line.get_xdata()[0] for line in ax.lines if len(line.get_xdata()) == 1]
+        assert dots == [*ranks.values()]

@@ -208,11 +208,9 @@ def test_a_missing_table_raises_an_error_that_explains_how_to_get_it(monkeypatch
     table.cache_clear()
     with pytest.raises(FileNotFoundError, match="How to get it"):
         respond(Tuning("pima"), [[5.0] * 7])
+    problems, _ = choose(["diabetes.forest"], "real")
     with pytest.raises(FileNotFoundError, match="How to get it"):
-        choose(["diabetes.forest"], "real")
-    problems, notes = choose(["diabetes.forest"], "auto")
-    assert problems == {}
-    assert notes == {"diabetes.forest": "the file of pima is not available"}
+        respond(problems["diabetes.forest"], [[5.0] * 7])
 
 
 # ---- accuracies -------------------------------------------------------------------------------------------
@@ -499,25 +497,13 @@ def test_a_note_states_that_data_are_bundled():
     }
 
 
-def test_unavailable_data_are_left_out_with_a_note(monkeypatch):
-    asked = []
-
-    def fetch(name):
-        asked.append(name)
-        if name == "australian":
-            raise FileNotFoundError(name)
-
-    monkeypatch.setattr(datasets, "fetch", fetch)
-    tasks = ["breast.perceptron", "australian.forest", "australian.boosting"]
-    problems, notes = choose(tasks, "auto")
-    assert problems == {"breast.perceptron": Tuning("breast_cancer", "perceptron")}
-    left = "the file of australian is not available"
-    # Each file is requested once.
-    assert notes == dict.fromkeys(tasks[1:], left) and len(asked) == 2
-    with pytest.raises(FileNotFoundError):
-        choose(tasks, "real")
-    monkeypatch.setattr(datasets, "fetch", asked.append)
-    assert list(choose(tasks, "real")[0]) == tasks and choose(tasks, "real")[1] == {}
+def test_the_papers_tables_have_no_note():
+    problems, notes = choose(["breast.perceptron", "australian.forest"], "real", split=1)
+    assert problems == {
+        "breast.perceptron": Tuning("breast_cancer", "perceptron", split=1),
+        "australian.forest": Tuning("australian", "forest", split=1),
+    }
+    assert notes == {}
 
 
 @pytest.mark.parametrize(
@@ -526,17 +512,17 @@ def test_unavailable_data_are_left_out_with_a_note(monkeypatch):
         (
             ["breast.forest"],
             "synthetic",
-            "data must be one of 'bundled', 'auto', 'real', got 'synthetic'",
+            "data must be one of 'bundled', 'real', got 'synthetic'",
         ),
         (
             ["wdbc.forest"],
             "bundled",
-            "task must consist of one of breast, australian,.*, got 'wdbc.forest'",
+            "data set of a task must be one of 'breast', 'australian', 'diabetes', got 'wdbc'",
         ),
         (
             ["breast.tree"],
             "bundled",
-            "task must consist of one of breast, australian,.*, got 'breast.tree'",
+            "classifier must be one of 'forest', 'perceptron', 'boosting', got 'tree'",
         ),
     ],
 )

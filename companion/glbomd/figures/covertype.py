@@ -10,7 +10,6 @@ from ...datasets.covertype import CovertypeArms
 from ...figures.charts import scatter_panel, sweep_panel
 from ...figures.drawing import DOUBLE, Drawing, band_note, legend, panels, regret_panel, time_panel
 from ...store.seconds import Seconds
-from ..experiments.settings import ONE_TRIAL
 from .shared import bars_note, trials_of
 
 METHODS = ("GLM-UCB", "GLOC", "RS-GLinCB", "OFULog-r", "ECOLog", "OFUGLB", "GLB-OMD")
@@ -132,21 +131,4 @@ def print_best_factors(sweep: Sweep, controls: Mapping[str, Trace]) -> None:
     close = [least[name] for name in COMPARED]
     print(
         f"GLB-OMD, ECOLog, GLOC and GLM-UCB, each at its best factor: the largest regret is {max(close) / min(close):.2f} times the smallest"
-    )
-
-
-def print_solver_reports(traces: Mapping[float, Mapping[str, Trace]]) -> None:
-    """Print the number of decisions without a proof, and how often RS-GLinCB fits at the factor 0.05."""
-    missing = sum(
-        int(trace["report.uncertified"].sum())
-        for found in traces.values()
-        for name, trace in found.items()
-        if name in ONE_TRIAL
-    )
-    print(
-        f"{missing} decisions of the certified solver are without a proof, over all factors shown"
-    )
-    trace = traces[FACTOR]["RS-GLinCB"]
-    print(
-        f"RS-GLinCB at factor 0.05 fits {trace['report.fits'].mean():.1f} times in {trace.rounds[-1]} rounds"
     )

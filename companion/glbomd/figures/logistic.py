@@ -64,10 +64,3 @@ def print_run_time_claims(study: Study, S: int, statistics: Mapping[str, stats.I
         # The method of an extreme interval ends with the name of the deciding method in parentheses.
         decisive = interval.method.rpartition("(")[2].rstrip(")")
         print(f"{verdict}{f', compared with {decisive}' if decisive in STYLES else ''}")
-
-
-def print_total_run_times(timed: Seconds, S: int) -> None:
-    """Print the mean total run time of each method at one norm S."""
-    repetitions, _ = timed_size(timed)
-    total = {name: timed.overall((name, S), "sum") / repetitions for name in timed.names(S)}
-    print("     total run time (s): " + ", ".join(f"{name} {x:.3f}" for name, x in total.items()))

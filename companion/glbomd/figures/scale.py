@@ -4,12 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from paperlib.core.text import format_number
 from paperlib.core.trace import Trace
 
 from ...figures.drawing import Drawing, band_note, line_style, panels, style_context
 from ...store.seconds import Seconds
-from ..experiments.settings import GROWTH
 from .shared import bars_note, draw_regret_and_run_time, timed_size, trials_of
 
 WIDTH = 100  # rounds per bin of the run time against the round
@@ -52,25 +50,3 @@ def draw_time_per_round(timed: Seconds) -> Drawing:
         caption=f"Run time per round against the round in Poisson bandits at S = 3, for one trial, where S is the norm of theta*. The curves are medians over bins of {WIDTH} rounds and {timed_size(timed)[0]} repetitions. There are no bands, because the variation comes from the machine. OFUGLB has the longest run time and GLB-OMD the shortest, and no curve rises steadily.",
         alt="Three curves. OFUGLB's is the highest and GLB-OMD's the lowest. The curves of GLOC and OFUGLB fall over the first few hundred rounds. After that, all three vary without a steady rise.",
     )
-
-
-def print_warm_ups(traces: Mapping[int, Mapping[str, Trace]]) -> None:
-    """Print RS-GLinCB's mean number of fits and of warm-up rounds at every norm."""
-    for S, found in traces.items():
-        trace = found["RS-GLinCB"]
-        fits, warm = trace["report.fits"].mean(), trace["report.warmups"].mean()
-        print(
-            f"S={S}: {fits:7.1f} fits and {warm:7.1f} warm-up rounds in {trace.rounds[-1]} rounds"
-        )
-
-
-def print_other_slopes(poisson: Seconds, logistic: Seconds) -> None:
-    """Print the slopes of the run time on t of two methods whose cost grows, for comparison with GLB-OMD's slopes."""
-    for name, order, link, seconds in (
-        ("OFUGLB", "t", "Poisson", poisson),
-        ("RS-GLinCB", "(log t)^2, amortized", "logistic", logistic),
-    ):
-        slope, low, high = map(format_number, seconds.growth((name, 3), **GROWTH)[:3])
-        print(
-            f"     for comparison ({link}, S=3): {name}, with cost of order {order}, has slope {slope} [{low}, {high}]"
-        )

@@ -60,18 +60,6 @@ def trials_of(traces: Mapping[str, Trace]) -> dict[str, int]:
     return {name: len(trace.trials) for name, trace in traces.items()}
 
 
-def print_run_times(timed: Seconds, batch: Seconds, scales: Sequence[int] = (3, 5)) -> None:
-    """Print the microseconds per round and trial at these norms, for one trial alone and in a batch of 100 trials."""
-    for name, S in (run for run in timed if run[1] in scales):
-        one = timed.overall((name, S), "mean", scale=1e6)
-        many = (
-            f"{batch.overall((name, S), 'mean', scale=1e6):8.2f} in a batch of 100"
-            if (name, S) in batch
-            else "   one trial at a time"
-        )
-        print(f"S={S}  {name:10s} {one:8.1f} alone {many}")
-
-
 def overtaking(traces: Mapping[str, Trace]) -> str:
     """Return the round from which OFUGLB's mean regret stays below GLB-OMD's, as text."""
     when = crossing(traces["OFUGLB"], traces["GLB-OMD"])
@@ -89,3 +77,12 @@ def print_missing_proofs(found: Mapping[str, Mapping[str, Trace]]) -> None:
             print(
                 f"{setting}  {name}: {int(missing.sum())} of {len(missing) * horizon} decisions without a proof, {passes:.2f} passes over the history per round"
             )
+
+
+def print_warm_ups(found: Mapping[str, Mapping[str, Trace]]) -> None:
+    """Print RS-GLinCB's mean number of fits and of warm-up rounds, by setting."""
+    for setting, traces in found.items():
+        trace = traces["RS-GLinCB"]
+        fits, warm = trace["report.fits"].mean(), trace["report.warmups"].mean()
+        rounds = trace.rounds[-1]
+        print(f"{setting}: {fits:7.1f} fits and {warm:7.1f} warm-up rounds in {rounds} rounds")

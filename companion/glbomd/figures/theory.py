@@ -14,7 +14,7 @@ from paperlib.core.text import format_number
 from paperlib.core.trace import Trace
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.learners.ofulmlogb import OFULMLogB
-from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson, kappa_ball
+from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson
 from paperlib.glbomd.model.setting import Setting, setting_of
 from paperlib.glbomd.problems import SphereArms, sphere_instance
 from paperlib.glbomd.theory import bounds
@@ -29,9 +29,9 @@ from ...figures.drawing import (
     registered_styles,
     regret_panel,
 )
+from ...figures.text import interval_text
 from ...store.seconds import Seconds
 from ...styles import COLORS, Style
-from ..errata import ERRATA
 from ..experiments.settings import INSTANCE, ONLINE, SCALES
 from ..proofs import lemmas
 from ..proofs.lemmas import Replay
@@ -130,23 +130,6 @@ def check_inequalities(runs: Mapping[str, Replay]) -> dict[str, list[Check]]:
     return {name: [inequality(run) for inequality in inequalities] for name, run in runs.items()}
 
 
-def print_lemmas(exact: Mapping[str, list[Check]], held: Mapping[str, list[Check]]) -> None:
-    """Print the checks on each run, identities first, and which inequalities are flagged."""
-    for name, checks in held.items():
-        print(name)
-        for check in exact[name]:
-            print(f"    {check.statement}  {check.verdict}, {check.count}")
-        for check in checks:
-            # Rounding errors differ between processors.
-            least = np.round(check.slack.min(), 9) + 0.0
-            print(f"    {check}  (least slack {format_number(least)})")
-    flagged = {
-        name: ", ".join(check.statement for check in checks if check.verdict != "holds")
-        for name, checks in held.items()
-    }
-    print("flagged:", "; ".join(f"{found} in {name}" for name, found in flagged.items() if found))
-
-
 def check_tools(many: Replay) -> list[Check]:
     """Return the checks of the assumptions and of the lemmas that need no run, and of Lemma 13 on a run."""
     drawn = sphere_instance(DIM, SphereArms.arms, SphereArms.seed, INSTANCE)
@@ -165,14 +148,6 @@ def check_tools(many: Replay) -> list[Check]:
         *(lemmas.lemma_12(link, 1.0, (0.3, 0.5), (0.1, 0.4)) for link in LINKS.values()),
         lemmas.lemma_13(old, new, precision, many.setting.spread),
     ]
-
-
-def print_tools(tools: Iterable[Check]) -> None:
-    """Print each check with the inputs that identify it."""
-    for check in tools:
-        known = [name for name in ("link", "S", "reach", "d") if name in check.inputs]
-        inputs = ", ".join(f"{name} {check.inputs[name]}" for name in known)
-        print(f"{check.statement} ({inputs})  {check.verdict}, {check.count}")
 
 
 LEMMA_RUNS = {
@@ -359,20 +334,6 @@ def draw_ridges(ridge_traces: Mapping[tuple[str, int], dict[str, Trace]]) -> Dra
     )
 
 
-def print_ridges(
-    ridge_traces: Mapping[tuple[str, int], Mapping[str, Trace]],
-    played: Mapping[tuple[str, int], Mapping[str, GLBOMD]],
-) -> None:
-    """Print lambda and the mean final regret of each ridge; ``played``: link and norm -> learners."""
-    for (name, S), traces in ridge_traces.items():
-        for label, trace in traces.items():
-            ridge = format_number(played[name, S][label].ridge_value(DIM))
-            regret, low, high = map(format_number, stats.mean(trace.last())[:3])
-            print(
-                f"{name}, S = {S}  {label:16s} lambda {ridge:>6s}  regret {regret} [{low}, {high}]"
-            )
-
-
 # ---- One fixed arm set -------------------------------------------------------------------------------------
 
 
@@ -450,55 +411,8 @@ def draw_fixed_scales(
     )
 
 
-def print_shares(shares: Shares) -> None:
-    """Print the mean regret relative to uniform play, and the settings that do worse than uniform play."""
-    worse = []
-    for case, by_ridge in shares.items():
-        for ridge, by_factor in by_ridge.items():
-            means = {factor: values.mean() for factor, values in by_factor.items()}
-            row = ", ".join(f"{factor:g}: {mean:.3f}" for factor, mean in means.items())
-            print(f"{case:16s}  {ridge:6s}  {row}")
-            worse += [f"{ridge} with {x:g} on {case}" for x, mean in means.items() if mean > 1]
-    print("worse than uniform play:", "; ".join(worse) or "none")
-
-
 def print_growth(named: Mapping[str, Trace]) -> None:
     """Print the log-log slope of the mean regret on t over the last decade, by name of the run."""
     for name, trace in named.items():
-        slope, low, high = map(format_number, stats.growth(trace.rounds, trace["regret"])[:3])
-        print(f"{name}: regret itself has slope {slope} [{low}, {high}]")
-
-
-def print_regret_and_kappa(final: Mapping[int, np.ndarray], kappas: Mapping[int, float]) -> None:
-    """Print the mean final regret at each norm S, and its product with the square root of kappa at the best arms."""
-    for S, kappa in kappas.items():
-        regret = stats.mean(final[S]).estimate
-        print(
-            f"fresh arms, S = {S}: regret {regret:.1f}, times the square root of kappa_opt {regret * kappa**0.5:.1f}"
-        )
-
-
-# ---- Kappa and errata --------------------------------------------------------------------------------------
-
-
-def print_kappas(instances: Mapping[tuple[str, int], SphereArms]) -> None:
-    """Print kappa over the drawn arms, over the ball and at the best arms, by link and norm."""
-    for (name, S), problem in instances.items():
-        arms, best = problem.kappa_arms(INSTANCE), problem.kappa_opt(INSTANCE)
-        ball = kappa_ball(problem.link, S)
-        print(
-            f"{name}, S = {S}: over the arms {arms:.6g}, over the ball {ball:.6g}, at the best arms {best:.6g}"
-        )
-
-
-def as_text(found: Mapping[str, float]) -> str:
-    """Return named numbers as text, for example the numbers that demonstrate an erratum."""
-    return ", ".join(f"{name}: {format_number(value)}" for name, value in found.items())
-
-
-def print_errata() -> None:
-    """Print all errata of the paper, with our treatment and the numbers that demonstrate them."""
-    for erratum in ERRATA:
-        print(f"{erratum.id}  {erratum.where}: {erratum.problem}\n     here: {erratum.resolution}")
-        if erratum.function is not None:
-            print(f"     {as_text(erratum.function())}")
+        slope = interval_text(stats.growth(trace.rounds, trace["regret"]))
+        print(f"{name}: regret itself has slope {slope}")

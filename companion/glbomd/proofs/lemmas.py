@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
+from torch.distributions import MultivariateNormal, kl_divergence
 
 from paperlib import stats
 from paperlib.checks import Check, statement
@@ -573,21 +574,6 @@ def lemma_12(
     )
 
 
-def gaussian_kl(
-    mean: Tensor, covariance: Tensor, other_mean: Tensor, other_covariance: Tensor
-) -> Tensor:
-    """Return KL(N(mean, covariance) || N(other_mean, other_covariance)), of shape ``...``.
-
-    The means are ... x d, the covariances ... x d x d.
-    """
-    half, other = torch.linalg.cholesky(covariance), torch.linalg.cholesky(other_covariance)
-    square = lambda x: torch.linalg.solve_triangular(other, x, upper=False).square().sum((-1, -2))
-    log_diagonal = lambda root: root.diagonal(dim1=-2, dim2=-1).log()
-    spread, shift = square(half), square((mean - other_mean).unsqueeze(-1))
-    log_det = 2 * (log_diagonal(other) - log_diagonal(half)).sum(-1)
-    return 0.5 * (spread + shift - mean.shape[-1] + log_det)
-
-
 @statement("Lemma 13", f"{PAPER}, Lemma 13")
 def lemma_13(mean: Tensor, other_mean: Tensor, precision: Tensor, spread: float) -> Check:
     """KL between Gaussians of equal covariance alpha H^{-1} is ||mean - other_mean||_H^2 / (2 alpha).
@@ -601,7 +587,8 @@ def lemma_13(mean: Tensor, other_mean: Tensor, precision: Tensor, spread: float)
     covariance = spread * torch.linalg.inv(precision)
     move = mean - other_mean
     special = (move * (precision @ move.unsqueeze(-1)).squeeze(-1)).sum(-1) / (2 * spread)
-    general = gaussian_kl(mean, covariance, other_mean, covariance)
+    normal, other = (MultivariateNormal(x, covariance) for x in (mean, other_mean))
+    general = kl_divergence(normal, other)
     return lemma_13.statement.check(
         "|KL - ||theta_{s+1} - theta_s||_H^2 / (2 alpha)| / (1 + KL)",
         {"d": mean.shape[-1], "alpha": spread},

@@ -1,9 +1,8 @@
-"""Runs of Algorithm 1 on the reference problems, all statements tested on them, and the same statements on deliberately wrong runs.
+"""Runs of Algorithm 1 on the reference problems, and all statements tested on them.
 
 Letters: R trials, T rounds of Phase II, n of Phase I.
 """
 
-import dataclasses
 import math
 from functools import cached_property
 
@@ -181,50 +180,9 @@ class RecordedRun:
             printed.theorem_4_1_printed(self.trace.last(), run.rounds, c),
         ]
 
-    def scaled(self, factor: float) -> Replay:
-        """Return the run with the learner's radius multiplied by ``factor``."""
-        scale = torch.tensor([1.0, 1.0, factor], dtype=torch.float64)
-        return dataclasses.replace(self.run, ball=self.run.ball * scale)
-
-    def ball(self, factor: float = 1.0) -> Check:
-        """Check that the learner's ball equals the ball of the proof. ``factor``: multiplies its radius first."""
-        root = self.run.root(self.problem.noise, self.curvature, DELTA)
-        return lemmas.ball(self.scaled(factor), root)
-
-    def broken(self) -> dict[str, Check]:
-        """Return statements on the same run with one deliberate error each; all must fail."""
-        run, along, noise = self.run, self.run.along, self.problem.noise
-        wrong = lambda **parts: dataclasses.replace(run, **parts)
-        # The learner's l_t of the round before, as if Sigma were updated one round late.
-        behind = run.ball.clone()
-        behind[:, 1:, 0] = run.ball[:, :-1, 0]
-        around_0 = torch.cat([run.w[:, :1], run.w[:, 1:] - run.w[:, :1]], 1)
-        middle = torch.full_like(run.truth, (self.truth.lo + self.truth.hi) / 2)
-        K = self.slope**2 / run.ridge
-        return {
-            "rewards one round late": lemmas.estimate(wrong(y=torch.roll(run.y, 1, 1))),
-            "a tenth of the ridge": lemmas.estimate(wrong(ridge=run.ridge / 10)),
-            "queries at the center": lemmas.query(wrong(x=0 * run.x), self.points(101)),
-            "half the bonus": self.ball(0.5),
-            "potential one round late": lemmas.lemma_c4(wrong(ball=behind)),
-            "a tenth of C_g": lemmas.lemma_c5(run, self.slope / 10),
-            "twice the width": lemmas.potential(4 * along.u2, along.growth[:, 1:], K),
-            "twice the noise": lemmas.lemma_b3(run, noise / 2, DELTA / 2),
-            "rewards without the noise": feasibility.identity_13(wrong(y=run.true)),
-            "C_h of a linear model": feasibility.remainder(run, 0.0),
-            "a hundredth of beta_t": feasibility.containment(self.scaled(0.1), DELTA),
-            "constants of W": lemmas.assumption_3_2_along(
-                run, self.constants.slope, self.constants.curvature
-            ),
-            "mu near w* alone": growth_condition(
-                self.risk, self.risk.local, self.inside, nearest=True
-            ),
-            "an oracle that does not fit": lemmas.oracle(
-                self.squared_error(middle), self.squared_error(run.truth)
-            ),
-            "a ridge centered at 0": lemmas.remark_4_3(wrong(w=around_0)),
-            "an f* that is too low": lemmas.remark_4_2(run, self.problem.maximum - 0.1),
-        }
+    def ball(self) -> Check:
+        """Check that the learner's ball equals the ball of the proof."""
+        return lemmas.ball(self.run, self.run.root(self.problem.noise, self.curvature, DELTA))
 
 
 def proved(problem: Reference, n: int, T: int) -> tuple[GOUCB, constants.Proof]:

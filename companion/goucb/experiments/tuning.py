@@ -7,7 +7,6 @@ Shapes: R trials, T' recorded rounds.
 import dataclasses
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,10 +16,8 @@ from paperlib import stats
 from paperlib.core.trace import Trace
 from paperlib.core.validation import check_in
 
-from ...datasets import registry
-from ...datasets.evaluations import Evaluation
 from ...figures.drawing import line_style, style_context
-from ..problems.tuning import BUNDLED, SPACES, Tuning
+from ..problems.tuning import BUNDLED, Tuning
 from . import synthetic
 
 Found = dict[
@@ -140,19 +137,6 @@ def ranks(
     return dict(zip(names, map(float, mean)))
 
 
-BANDS = ("GO-UCB", "TuRBO-1")  # methods with a band; more bands would cover each other
-
-
-def panels(row: Sequence[Axes], found: Found, n: int, folds: int, *, title: str) -> dict[str, Any]:
-    """Draw cumulative and simple regret side by side with a line where Phase I ends. Only ``BANDS`` have bands, which resample folds.
-
-    Returns:
-        The plotted numbers.
-    """
-    numbers = synthetic.twin_panels(row, found, n, title=title, folds=folds, bands=BANDS)
-    return {"regret": numbers["cumulative"], "simple": numbers["simple"]}
-
-
 def final_table(
     ax: Axes, tasks: dict[str, Found], folds: int, heads: dict[str, str]
 ) -> dict[str, dict[str, stats.Interval]]:
@@ -192,57 +176,27 @@ def final_table(
     return numbers
 
 
-def rank_panel(ax: Axes, ranks: dict[str, float], *, title: str) -> dict[str, float]:
-    """Draw one row per name with a dot at its average rank, the smallest at the top, and return the numbers in this order."""
-    names = sorted(ranks, key=ranks.get)
-    with style_context():
-        for row, name in enumerate(names):
-            how = line_style(name)
-            ax.plot(ranks[name], row, how["marker"] or "o", color=how["color"], markersize=5)
-        ax.set_yticks(range(len(names)), [line_style(name)["label"] for name in names])
-        ax.invert_yaxis()
-        ax.set(title=title, xlabel="average rank")
-    return {name: ranks[name] for name in names}
-
-
 DATA = {"breast": "breast_cancer", "australian": "australian", "diabetes": "pima"}
 
 
 def choose(
     tasks: Sequence[str], data: str, folds: int = 5, split: int = 0
 ) -> tuple[dict[str, Tuning], dict[str, str]]:
-    """Return the problem of each task, and a note for each task that is omitted or uses other data than the paper.
+    """Return the problem of each task, and a note for each task that uses other data than the paper.
 
     Args:
         tasks: data set and classifier of each, for example "breast.forest".
-        data: "bundled": the table that scikit-learn ships replaces every other; "auto": the paper's tables that are stored or can be
-            downloaded; "real": all tables of the paper.
+        data: "bundled": the table that scikit-learn ships replaces every other; "real": the tables of the paper.
         folds, split: see ``Tuning``.
 
     Raises:
-        ValueError: another value of ``data`` or of a task, or a file that differs from the registry's.
-        FileNotFoundError: with "real", a file is missing; the message explains how to get it.
+        ValueError: another value of ``data`` or of a task.
     """
-    check_in("data", data, ("bundled", "auto", "real"))
-    chosen = {task: tuple(task.split(".", 1)) for task in tasks}
-    for task, parts in chosen.items():
-        if parts not in itertools.product(DATA, SPACES):
-            requirement = f"one of {', '.join(DATA)}, a point, and one of {', '.join(SPACES)}"
-            raise ValueError(f"task must consist of {requirement}, got {task!r}")
-    problems, notes, missing = {}, {}, set()
-    needed = set() if data == "bundled" else {DATA[name] for name, _ in chosen.values()}
-    for table in sorted(needed):
-        try:
-            registry.fetch(table)
-        except FileNotFoundError:
-            if data == "real":
-                raise
-            missing.add(table)
-    for task, (name, classifier) in chosen.items():
-        table = DATA[name]
-        if table in missing:
-            notes[task] = f"the file of {table} is not available"
-            continue
+    check_in("data", data, ("bundled", "real"))
+    problems, notes = {}, {}
+    for task in tasks:
+        name, _, classifier = task.partition(".")
+        table = DATA[check_in("data set of a task", name, DATA)]
         if data == "bundled":
             notes[task] = f"on {BUNDLED}, which scikit-learn ships, not on {table}"
             table = BUNDLED
@@ -250,25 +204,14 @@ def choose(
     return problems, notes
 
 
-def hours(runs: dict[str, Found], problems: dict[str, Tuning]) -> tuple[float, float]:
-    """Return the core hours spent on choosing points, and the core hours of all stored fits."""
-    choosing = sum(float(trace.seconds[-1]) for found in runs.values() for trace in found.values())
-    fits = [entry for problem in problems.values() for _, entry in _evaluations(problem)]
-    return choosing / 3600, sum(entry.seconds for entry in fits) / 3600
-
-
-def _evaluations(problem: Tuning) -> list[tuple[int, Evaluation]]:
-    """Return all stored evaluations, each with its fold."""
+def failures(problem: Tuning) -> list[str]:
+    """Return the stored fits that raised an error and count as accuracy 0: fold, hyperparameters and error of each."""
     files = problem.files()
     for file in files:
         file.load()
-    return [(fold, entry) for fold, file in enumerate(files) for entry in file.entries()]
-
-
-def failures(problem: Tuning) -> list[str]:
-    """Return the stored fits that raised an error and count as accuracy 0: fold, hyperparameters and error of each."""
     return [
         f"fold {fold}, {entry.parameters}: {entry.error}"
-        for fold, entry in _evaluations(problem)
+        for fold, file in enumerate(files)
+        for entry in file.entries()
         if entry.error is not None
     ]

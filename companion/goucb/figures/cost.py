@@ -1,4 +1,4 @@
-"""Figure, table and verdicts of ``notebooks/goucb_5_cost.ipynb``: run time per round of GO-UCB and its baselines."""
+"""Figure of ``notebooks/goucb_5_cost.ipynb``: run time per round of GO-UCB and its baselines."""
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator
@@ -9,22 +9,6 @@ from ...figures.drawing import Drawing, legend, line_style, panels, style_contex
 from ...store.seconds import Seconds
 from ...verdicts import Verdict
 from ..experiments import cost
-
-
-def print_times(timed: dict[int, Seconds], batches: list[int]) -> None:
-    """Print milliseconds per round and trial, by number of observations, method and number of trials at once."""
-    for n, seconds in timed.items():
-        print(f"{n} observations, milliseconds per round and trial")
-        heads = [f"{R} at once" for R in batches]
-        print(f"{'':24s}" + "".join(f"{head:>14s}" for head in heads))
-        for name in dict.fromkeys(name for name, _ in seconds):
-            cells = [
-                f"{seconds.overall((name, R), scale=1e3):14.2f}"
-                if (name, R) in seconds
-                else f"{'':14s}"
-                for R in batches
-            ]
-            print(f"{name:24s}" + "".join(cells).rstrip())
 
 
 def draw_cost(

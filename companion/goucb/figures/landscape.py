@@ -8,24 +8,20 @@ from paperlib.core.text import format_number
 
 from ...figures.drawing import Drawing, legend, panels, style_context
 from ...styles import COLORS
-from ..proofs.growth import TRUTH, Landscape, Risk, growth_condition, self_concordance
+from ..proofs.growth import TRUTH, Landscape
 
 NEAR = 2.5  # half the width of the panel near w*, in units of r_0
-DISTANCES = (0.01, 0.0625, 0.125, 0.3, 0.5)  # distances from w* in the printed lines
 DASHED = {"linestyle": "--", "linewidth": 0.8, "zorder": 1}
 DOTTED = {"color": COLORS["gray"], "linestyle": ":", "linewidth": 0.8, "zorder": 0}
 
 
 def print_landscape(shape: Landscape) -> None:
-    """Print r_0, the curvature at w*, the range of convexity, the local minima, and the risk at some distances from w*."""
+    """Print r_0, the curvature at w*, the range of convexity, and the local minima."""
     minima = shape.minima()
     print(
         f"r_0 {format_number(shape.switch)}, L''(w*) {shape.bend(TRUTH):.2f}, convex for |w - w*| < {shape.convex_within:.4f}"
     )
     print(f"{len(minima)} local minima: " + ", ".join(f"{x:.5f}" for x in minima))
-    for v in DISTANCES:
-        at = TRUTH + v
-        print(f"v = {v:<6g}  L {shape.risk(at):.12f}  lower bound {shape.lower(at):.12f}")
 
 
 def draw_figure_1(shape: Landscape, w: np.ndarray, check: Check) -> Drawing:
@@ -70,21 +66,3 @@ def _panel(ax: Axes, shape: Landscape, x: np.ndarray, minima: np.ndarray, title:
             ax.axvline(TRUTH + side * shape.switch, **DOTTED)
         ax.plot(found, shape.risk(found), ".", color=COLORS["black"], markersize=4)
         ax.set(title=title, xlabel="$w$", ylim=(0, 1.1 * shape.risk(x).max()), xlim=(x[0], x[-1]))
-
-
-def print_assumption(name: str, risk: Risk, radii: tuple[float, ...]) -> None:
-    """Print for one network whether both halves of Assumption 3.3 hold. ``radii``: values of c in self-concordance."""
-    stars, mu_w = risk.stars, risk.on_box.mu
-    printed = growth_condition(risk, mu_w, stars)
-    nearest = growth_condition(risk, mu_w, stars, nearest=True)
-    print(
-        f"{name}: {len(stars)} parameters of f in W; mu near w* {risk.local:.2g}; mu on W, with the distance to the nearest of them, {mu_w:.2g}"
-    )
-    print(
-        f"    growth condition at these parameters: with one w* {printed.verdict}, with the nearest {nearest.verdict}"
-    )
-    for c in radii:
-        ends = risk.relative(risk.around(c))
-        print(
-            f"    self-concordance, c = {c:g}: {self_concordance(risk, c).verdict}; eigenvalues {ends.min():.3g} to {ends.max():.3g}, allowed {(1 - c) ** 2:.5g} to {(1 - c) ** -2:.5g}"
-        )

@@ -4,6 +4,7 @@ Runs are given as function -> learner -> trace. The functions are "f1" to "f3" o
 """
 
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -14,12 +15,15 @@ from paperlib.core.text import format_number
 from paperlib.core.trace import Trace
 from paperlib.goucb.problems.synthetic import Teacher
 
+from ...figures.charts import dots_panel, sweep_panel
 from ...figures.drawing import Drawing, legend, panels
+from ...figures.text import interval_text
 from ...study import Study
+from ...styles import Style
 from ...verdicts import Verdict
 from ..experiments import settings, synthetic
-from ..experiments.settings import CONTROLS, OWN, PAPER, RIVALS, SECOND, TWINS, Setting, Size
-from ..experiments.synthetic import Runs, interval_text
+from ..experiments.settings import CONTROLS, PAPER, RIVALS, SECOND, TWINS, Setting, Size
+from ..experiments.synthetic import Runs
 
 GPS = PAPER[1:4]
 PAPERS = ("f1", "f2", "f3")  # the paper's functions
@@ -30,8 +34,11 @@ WORDS = {
     "f3": "$f_3$, Rastrigin",
     "teacher": "A random network of 25 units on $[-1, 1]^{20}$",
 }
+STARTS = {
+    "start": Style("vermilion", "o", label="GO-UCB by its start"),
+    "control": Style("black", "D", label="control"),
+}
 LEFT_OUT = "the quick profile leaves out a method"
-PAPER_TRIALS = 5  # runs of the paper
 SLOPE = "log-log slope in d"
 
 
@@ -100,15 +107,6 @@ def summarize_first_phase(
     return FirstPhase(drawn, paired, poor, *counts, setting)
 
 
-def print_first_phase(phase: FirstPhase) -> None:
-    """Print how often Phase I finds no good point on f1, and how often GO-UCB recovers from it."""
-    poor = phase.poor
-    print(
-        f"f1: the best of {phase.setting.n} uniform points has a regret above {phase.limit:g} in {100 * poor.estimate:.1f} % of {poor.n} draws [{100 * poor.low:.1f}, {100 * poor.high:.1f}]"
-    )
-    print(f"    {phase.stuck}")
-
-
 def agreement_text(found: dict[str, Trace]) -> str:
     """Return a sentence on how often the three GP methods have the same regret; "" if not all of them were run."""
     if not has_runs(found, GPS):
@@ -144,27 +142,6 @@ def constant_fractions(
 def _tied_points(fractions: dict[str, float]) -> int:
     """Return the least number of points where an acquisition function attains its largest value."""
     return round(min(fractions.values()) * synthetic.POINTS)
-
-
-def print_constant(fractions: dict[str, dict[str, float]]) -> None:
-    """Print at how many points each acquisition function attains its largest value, by function."""
-    for f, found in fractions.items():
-        print(
-            f"{f}: at least {_tied_points(found)} of {synthetic.POINTS} points attain the largest value of each of the three acquisition functions"
-        )
-
-
-def print_own_search(own: Runs, functions: dict[str, Setting], trials: int) -> None:
-    """Print regret of the GP methods with BoTorch's search, and how often two of them choose the same point."""
-    for f, found in own.items():
-        n = functions[f].n
-        rounds = len(next(iter(found.values())).rounds) - n
-        print(f"{f}, {rounds} rounds of Phase II, {trials} trials")
-        for name, trace in found.items():
-            print(f"    {name:24s}{interval_text(stats.mean(trace.last())):>30s}")
-        for a, b in itertools.combinations(OWN, 2):
-            same = (found[a]["x"][:, n:] == found[b]["x"][:, n:]).all(2)
-            print(f"    {a} and {b}: the same point in {int(same.sum())} of {same.size} rounds")
 
 
 # Verdicts ---------------------------------------------------------------------------------------------------
@@ -244,18 +221,6 @@ def judge_gap(study: Study, runs: Runs) -> Verdict:
     words = ", ".join(f"{f} {interval_text(stats.mean(x))}" for f, x in saved.items())
     apart = stats.paired_difference(saved["f2"], saved["f3"])
     return study.judge("goucb.C6", apart, reason=words)
-
-
-def print_sign_counts(runs: Runs, trials: int) -> None:
-    """Print in how many of the first five trials GO-UCB with the paper's settings has less regret than each other method."""
-    first = min(trials, PAPER_TRIALS)
-    print(
-        f"number of the first {first} trials in which GO-UCB with the paper's settings has less regret than"
-    )
-    for f in PAPERS:
-        others = [name for name in [*PAPER[1:], *RIVALS, *CONTROLS] if name in runs[f]]
-        counts = synthetic.sign_counts(runs[f], "GO-UCB", others, first)
-        print(f"  {f}: " + ", ".join(f"{name} {count}" for name, count in counts.items()))
 
 
 def judge_twins(study: Study, runs: Runs) -> list[Verdict]:
@@ -385,18 +350,23 @@ def draw_starts(
         trials: trials of each start.
         claims: verdicts on the claims that compare GO-UCB with its controls.
     """
-    fig, axes = panels(3, height=3.0)
+    fig, axes = panels(3, height=2.4, sharey=True)
     numbers: dict[str, Any] = {"inertness": {f"{f}, {name}": x for (f, name), x in inert.items()}}
-    listed = lambda found: ", ".join(f"{x} {format_number(y.estimate)}" for x, y in found.items())
+    interval = lambda trace: stats.mean(trace.last()[:trials])[:3]
+    listed = lambda found: ", ".join(f"{x} {format_number(y[0])}" for x, y in found.items())
     words = {}
-    for i, (ax, f) in enumerate(zip(axes[0], started)):
-        controls = {name: runs[f][name] for name in CONTROLS}
-        ylabel = "" if i else "cumulative regret"
-        shown = numbers[f] = synthetic.bars(ax, started[f], controls, title=SHORT[f], ylabel=ylabel)
-        words[f] = f"{listed(shown['dots'])}; controls: {listed(shown['lines'])}"
+    for ax, f in zip(axes[0], started):
+        found = {
+            "start": {name: interval(trace) for name, trace in started[f].items()},
+            "control": {name: interval(runs[f][name]) for name in CONTROLS},
+        }
+        words[f] = f"{listed(found['start'])}; controls: {listed(found['control'])}"
+        look = {"title": SHORT[f], "xlabel": "cumulative regret", "limits": (0.0, math.inf)}
+        shown = dots_panel(ax, found, STARTS, **look)
+        numbers[f] = {"dots": shown["start"], "lines": shown["control"]}
     legend(fig, columns=2)
-    caption = f"Cumulative regret (y-axis) of GO-UCB with the paper's settings, by the start of its ascent (x-axis). The last two starts are uniform points with all initial weights 1, which makes the network equal to $f_1$, or with weights uniform in [0, 1]. Horizontal lines: two controls, which repeat the best of the first n points or evaluate uniform points. All values are means over the same {trials} trials. {'. '.join(f'{SHORT[f]}: {x}' for f, x in words.items())}. $f_3$ has its maximum at the center of the box. Bars: 95 % t-intervals over these trials."
-    alt = f"Three panels of cumulative regret, with a dot for each start and a horizontal line for each control. {'. '.join(f'{f}: {x}' for f, x in words.items())}."
+    caption = f"Cumulative regret (x-axis) of GO-UCB with the paper's settings, by the start of its ascent (rows). The last two starts are uniform points with all initial weights 1, which makes the network equal to $f_1$, or with weights uniform in [0, 1]. Diamonds: two controls, which repeat the best of the first n points (repeat-best) or evaluate uniform points (uniform). All values are means over the same {trials} trials. {'. '.join(f'{SHORT[f]}: {x}' for f, x in words.items())}. $f_3$ has its maximum at the center of the box. Bars: 95 % t-intervals over these trials."
+    alt = f"Three panels of cumulative regret, with a dot for each start and a diamond for each control. {'. '.join(f'{f}: {x}' for f, x in words.items())}."
     return Drawing(fig, caption, alt, trials, numbers, claims)
 
 
@@ -419,7 +389,7 @@ def draw_kappa(swept: dict[tuple[str, str, float], Trace], runs: Runs, trials: i
     for ax, (f, found) in zip(axes[0], samples.items()):
         controls = {name: runs[f][name].last()[:trials] for name in CONTROLS}
         labels = {"title": SHORT[f], "xlabel": r"$\kappa$", "ylabel": "cumulative regret"}
-        numbers[f] = synthetic.along(ax, found, controls, **labels)
+        numbers[f] = sweep_panel(ax, found, controls, **labels)
         for name, sample in found.items():
             means = [x.mean() for x in sample.values()]
             words.append(
@@ -427,31 +397,33 @@ def draw_kappa(swept: dict[tuple[str, str, float], Trace], runs: Runs, trials: i
             )
     legend(fig, columns=4)
     ends = "Mean regret at the best and at the worst"
-    caption = f"Cumulative regret of the practical setting against $\\kappa$, with and without its trust region. Horizontal lines: controls. {ends} $\\kappa$: {'; '.join(words)}. Bars: 95 % t-intervals of the mean over {trials} trials."
+    caption = f"Cumulative regret of the practical setting against $\\kappa$ on a logarithmic axis (0 is at its left end), with and without its trust region. Horizontal lines with bands: controls. {ends} $\\kappa$: {'; '.join(words)}. Bars: 95 % t-intervals of the mean over {trials} trials."
     alt = f"Two panels of cumulative regret against kappa. {ends} kappa: {'; '.join(words)}."
     return Drawing(fig, caption, alt, trials, numbers)
 
 
 def draw_field(today: Runs, functions: dict[str, Setting], trials: int, seed: int) -> Drawing:
-    """Draw the simple regret of methods in current use against evaluations and against run time, one row per function.
+    """Draw the simple regret of methods in current use against evaluations, one panel per function.
 
     Args:
         today: function -> learner -> trace.
         functions: functions with their budgets.
         trials, seed: of these runs.
     """
-    fig, axes = panels(2, len(today), height=2.3)
+    columns = min(2, len(today))
+    fig, axes = panels(columns, math.ceil(len(today) / columns), height=2.3)
     numbers, words = {}, []
-    for row, (f, found) in zip(axes, today.items()):
+    for ax, (f, found) in zip(axes.flat, today.items()):
         problem, n, T, _ = functions[f]
         top = synthetic.maxima(problem, n + T, trials, seed)
         shown = synthetic.with_simple(found, top)
-        numbers[f] = synthetic.field_panels(row, shown, n, title=SHORT[f])
+        look = {"title": SHORT[f], "series": "simple", "ylabel": "simple regret"}
+        numbers[f] = {"evaluations": synthetic.band_panel(ax, shown, n, **look)}
         ends = {name: float(x.last("simple").mean()) for name, x in shown.items()}
         words.append(f"{SHORT[f]}: {synthetic.describe_values(ends, problem.noise)}")
-    legend(fig, columns=4)
-    caption = f"Simple regret of GO-UCB practical and of methods in current use. Left: against evaluations. Right: against the run time per trial spent on choosing points so far. A method ran all trials at once if it supports this, and otherwise one trial after another, while other programs ran on the same machine. Simple regret at the end: {'. '.join(words)}. {synthetic.band_note(next(iter(today.values())))}"
-    alt = f"Decreasing curves of simple regret in two columns, against evaluations and against run time. At the end: {'. '.join(words)}."
+    legend(fig, columns=2 * columns)
+    caption = f"Simple regret of GO-UCB practical and of methods in current use against evaluations. Simple regret at the end: {'. '.join(words)}. {synthetic.band_note(next(iter(today.values())))}"
+    alt = f"One panel per function with decreasing curves of simple regret against evaluations. At the end: {'. '.join(words)}."
     return Drawing(fig, caption, alt, trials, numbers)
 
 
@@ -461,12 +433,6 @@ def slopes_in_dimension(along: dict[int, dict[str, Trace]]) -> dict[str, stats.I
         name: synthetic.growth({d: found[name].last() for d, found in along.items()}, SLOPE)
         for name in settings.ALONG
     }
-
-
-def print_slopes(slopes: dict[str, stats.Interval]) -> None:
-    """Print the slope of cumulative regret in d, by learner."""
-    for name, x in slopes.items():
-        print(f"{name:20s} slope of cumulative regret in d: {interval_text(x)}")
 
 
 def draw_dimension(
@@ -501,9 +467,9 @@ def draw_dimension(
             name: {d: of(found[name], d) for d, found in along.items()} for name in settings.ALONG
         }
         ylabel = f"{word} regret"
-        numbers[ylabel] = synthetic.along(ax, samples, {}, xlabel="dimension $d$", ylabel=ylabel)
+        numbers[ylabel] = sweep_panel(ax, samples, {}, xlabel="dimension $d$", ylabel=ylabel)
     legend(fig, columns=3)
     words = "; ".join(f"{name} {interval_text(x)}" for name, x in slopes.items())
-    caption = f"Cumulative regret (left) and simple regret (right) against the dimension $d$, on a teacher network that depends on {active} of the $d$ coordinates; n = 10, T = {rounds}. Log-log slope of mean cumulative regret in $d$: {words}. Bars: 95 % t-intervals of the mean over {trials} trials."
+    caption = f"Cumulative regret (left) and simple regret (right) against the dimension $d$ on a logarithmic axis, on a teacher network that depends on {active} of the $d$ coordinates; n = 10, T = {rounds}. Log-log slope of mean cumulative regret in $d$: {words}. Bars: 95 % t-intervals of the mean over {trials} trials."
     alt = f"Two panels of regret against the dimension, cumulative on the left and simple on the right. Log-log slopes of cumulative regret: {words}."
     return Drawing(fig, caption, alt, trials, numbers | {"slopes": slopes}, claims)

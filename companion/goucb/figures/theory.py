@@ -4,7 +4,6 @@ Letters: R trials, T rounds of Phase II, n rounds of Phase I. Runs are given as 
 """
 
 import math
-import textwrap
 from typing import NamedTuple
 
 import numpy as np
@@ -24,9 +23,8 @@ from ...figures.charts import dots_panel
 from ...figures.drawing import Drawing, legend, panels, style_context
 from ...styles import COLORS, Style
 from ...verdicts import Verdict
-from ..errata import ERRATA
 from ..experiments.theory import RecordedRun
-from ..proofs import feasibility, lemmas, printed
+from ..proofs import feasibility, printed
 
 Runs = dict[str, dict[str, RecordedRun]]
 Sizes = dict[str, tuple[int, int, int]]  # reference problem -> n, T, R
@@ -51,10 +49,8 @@ SLACK = (  # statements in the figure of ratios
     "Lemma 5.4",
     "Theorem 4.1, sum",
 )
-HORIZONS = (1e2, 1e6, 1e12, 1e15, 1e18, 1e24, 1e30)  # T in the printed table of ratios
 SETTINGS = {"A": ("reference A", "blue"), "f1": ("$f_1$, $d = 20$", "vermilion")}
 GROWING = (("blue", "o"), ("vermilion", "D"), ("orange", "s"))  # styles of the growth of regret
-LISTED = {"width": 110, "initial_indent": "    ", "subsequent_indent": "    "}
 
 # Statements along a run -------------------------------------------------------------------------------------
 
@@ -69,78 +65,21 @@ def check_statements(along: Runs) -> dict[str, list[Check]]:
     return held
 
 
-def print_statements(along: Runs, held: dict[str, list[Check]], sizes: Sizes) -> None:
-    """Print the verdict on each statement, and whether it holds in all, some or none of its instances."""
-    for name, parts in held.items():
-        n, T, R = sizes[name]
-        print(f"reference {name}, n = {n}, T = {T}, {R} trials")
-        for check in parts:
-            tried = (
-                f", c = {check.inputs['c']:g}" if check.statement.endswith("concordance") else ""
-            )
-            count = "all" if check.held.all() else "not all" if check.held.any() else "none"
-            print(
-                f"    {check.statement + tried:44s} {check.verdict:16s} {count} of {check.held.size}"
-            )
-        run = along[name][PROVED].run
-        gap = float((run.apart - run.along.identity).abs().max())
-        print(f"    identity (13) off by less than 1e-11: {gap < 1e-11}")
-
-
-def print_broken(along: Runs) -> None:
-    """Print the verdicts on the statements that are tested on runs with a deliberate error, where they must fail."""
-    for name, found in along.items():
-        print(f"reference {name}, must fail")
-        for what, check in found[PROVED].broken().items():
-            print(f"    {what:28s} {check.statement:40s} {check.verdict}")
-
-
 # The elliptical potential -----------------------------------------------------------------------------------
 
 
 def check_potentials(along: Runs) -> dict[tuple[str, str], list[Check]]:
-    """Return the bounds of sum u_t^2 by reference problem and radius: printed, with the factor 2, and corrected."""
-    steps = {}
-    for name, found in along.items():
-        for what, run in found.items():
-            checks = {check.statement: check for check in run.algorithm()}
-            words = (", printed", ", with 2", "")
-            steps[name, what] = [checks[f"Elliptical potential{word}"] for word in words]
-    return steps
-
-
-def print_potentials(
-    along: Runs, steps: dict[tuple[str, str], list[Check]], name: str, numbers: bool = True
-) -> None:
-    """Print the three bounds of sum u_t^2 on one reference problem, by default with ratios, containment and regret."""
-    for what, run in along[name].items():
-        found = steps[name, what]
-        if not numbers:
-            words = zip(("printed", "with 2", "corrected"), found)
-            print(f"{name}, {what:20s} " + "; ".join(f"{x} {step.verdict}" for x, step in words))
-            continue
-        inside = run.containment().coverage
-        print(
-            f"{name}, {what:20s} largest u^2 {float(run.run.along.u2.max()):.3g}; printed {found[0].verdict}, ratio {found[0].ratio:.3f}; with 2 {found[1].verdict}, {found[1].ratio:.3f}; corrected {found[2].verdict}, {found[2].ratio:.3f}"
-        )
-        print(
-            f"    w* in all balls in {format_number(100 * inside.estimate)} % of trials [{format_number(100 * inside.low)}, {format_number(100 * inside.high)}]; regret {run.trace.last().mean():.2f}, of Phase II {_second_phase(run):.2f}"
-        )
+    """Return the bounds of sum u_t^2 by reference problem and radius: corrected, printed, and with the factor 2."""
+    return {
+        (name, what): [x for x in run.algorithm() if x.statement.startswith("Elliptical potential")]
+        for name, found in along.items()
+        for what, run in found.items()
+    }
 
 
 def _second_phase(run: RecordedRun) -> float:
     """Return the mean regret of Phase II."""
     return float(run.run.gaps.sum(1).mean())
-
-
-def print_potential_by_hand() -> None:
-    """Print the printed and the corrected bound of u_1^2 with one parameter, g = 1.5, lambda = 0.1 and T = 1."""
-    u2 = [[1.5**2 / 0.1]]
-    growth = np.log1p(u2)  # with one parameter and one round also the printed logarithm
-    for check in (lemmas.potential_printed(u2, growth), lemmas.potential(u2, growth, 22.5)):
-        print(
-            f"by hand: {check.statement:30s} {check.verdict}, {float(check.observed[0, 0]):.4g}, bound {float(check.bound[0, 0]):.4g}"
-        )
 
 
 def check_proved(
@@ -149,24 +88,6 @@ def check_proved(
     """Return the checks of Lemma 5.3 on a run with lambda and beta_T as proved."""
     run = RecordedRun(trace, problem, learner)
     return [feasibility.localization(run.run, run.constants, proof), run.containment()]
-
-
-def print_proved(name: str, checks: list[Check], proof: constants.Proof, T: int) -> None:
-    """Print lambda and beta_T as proved, with the verdicts on Lemma 5.3."""
-    print(
-        f"{name}, lambda {proof.ridge:.3g} and beta_T {proof.beta:.3g} as proved, T = {T}: "
-        + ", ".join(f"{check.statement} {check.verdict}" for check in checks)
-    )
-
-
-def print_distances(along: Runs) -> None:
-    """Print the largest distance of an estimate to w_0 over all rounds and trials, by reference problem and radius."""
-    for name, found in along.items():
-        for what, run in found.items():
-            distance = (run.run.w - run.run.w[:, :1]).square().sum(2).amax().sqrt()
-            print(
-                f"{name}, {what:20s} lambda {run.run.ridge:.3g}, largest distance to w_0 {float(distance):.3g}"
-            )
 
 
 def draw_coverage(
@@ -204,7 +125,8 @@ def draw_coverage(
     alt = f"Three panels. Left (A) and middle (B), fraction of trials against rounds: with the proved radius w* stays in all balls in {in_percent(PROVED)} % of the trials to the end, with beta = 1 in {in_percent('beta = 1')} %, with lambda = beta = 0.1 in {in_percent('lambda = beta = 0.1')} %. Right, on a logarithmic axis: the smallest slack of Lemma 5.4 by round; over all rounds {lowest}."
     numbers = {f"{name}, {what}": x for name, found in inside.items() for what, x in found.items()}
     numbers |= {f"{what}, least slack": x for what, x in slack.items()}
-    broken = [step for found in steps.values() if found[1].verdict == "fails" for step in found]
+    failed = (found for found in steps.values() if any(x.verdict == "fails" for x in found))
+    broken = [step for found in failed for step in found]
     checks = [*broken, *[check for found in localized.values() for check in found]]
     return Drawing(fig, caption, alt, trials, numbers, checks=checks)
 
@@ -285,7 +207,7 @@ def draw_statements(held: dict[str, list[Check]], sizes: Sizes) -> Drawing:
 
 
 def print_bounds(settings: dict[str, Constants], zetas: dict[str, float]) -> None:
-    """Print the constants, the sizes from which each bound is informative, and ratios of Theorem 4.1 to the trivial bound.
+    """Print the constants, the sizes from which each bound is informative, and the sizes from which condition (8) holds.
 
     Args:
         settings: constants of reference A and of f1.
@@ -304,14 +226,6 @@ def print_bounds(settings: dict[str, Constants], zetas: dict[str, float]) -> Non
         print(
             f"{name}: condition (8) with 1 for its constant, zeta {zetas[name]:.5g}: {', '.join(words)}"
         )
-    p = constants.proof_constants(settings["A"], 20, 400)
-    print(
-        f"A, n = 20, T = 400: B_0^2 {p.start2:.5g}, lambda {p.ridge:.6g}, beta_T {p.beta:.5g}, ratio {constants.vacuity_ratio(settings['A'], 400):.6g}"
-    )
-    print("T               " + "".join(f"{T:10.0e}" for T in HORIZONS))
-    for name, c in settings.items():
-        row = (constants.vacuity_ratio(c, T) for T in HORIZONS)
-        print(f"ratio, {name:9s}" + "".join(f"{x:10.3g}" for x in row))
 
 
 def draw_vacuity(settings: dict[str, Constants]) -> Drawing:
@@ -363,21 +277,6 @@ def measure_growth(traces: dict[int, Trace]) -> Growth:
     later = regret - first
     check = bounds.exponent(later, horizons) if (later.mean(0) > 0).all() else None
     return Growth(regret, later, stats.growth(horizons, regret, horizons[0]), check)
-
-
-def print_growth(name: str, found: Growth, horizons: list[int]) -> None:
-    """Print the mean regret by horizon, its slope, and the check of Remark 4.2."""
-    slope, check = found.slope, found.check
-    print(f"{name}: mean regret " + ", ".join(f"{value:.3g}" for value in found.regret.mean(0)))
-    print(
-        f"    slope {format_number(slope.estimate)} [{format_number(slope.low)}, {format_number(slope.high)}]"
-    )
-    per_round = found.later.mean(0) / horizons
-    print("    per round of Phase II " + ", ".join(f"{value:.3f}" for value in per_round))
-    if check:
-        print(
-            f"    Remark 4.2, Phase II: slope {format_number(check.inputs['slope'])} [{format_number(float(check.lower[0]))}, {format_number(float(check.observed[0]))}], {check.verdict}"
-        )
 
 
 def draw_growth(
@@ -453,19 +352,3 @@ def _guides(ax: Axes, start: float, horizons: np.ndarray) -> None:
     for power, linestyle, label in ((0.5, "--", "$\\sqrt{T}$"), (1.0, ":", "$T$")):
         guide = start * (horizons / horizons[0]) ** power
         ax.plot(horizons, guide, color=COLORS["gray"], linestyle=linestyle, label=label, zorder=1)
-
-
-# Errata -----------------------------------------------------------------------------------------------------
-
-
-def print_errata() -> None:
-    """Print every erratum: place, problem, numbers that demonstrate it, and its treatment in this package."""
-    for erratum in ERRATA:
-        print(f"{erratum.id}  {erratum.where}")
-        texts = [f"{erratum.problem}."]
-        if erratum.function:
-            shown = erratum.function().items()
-            numbers = "; ".join(f"{name}: {format_number(value)}" for name, value in shown)
-            texts.append(f"numbers  {numbers}")
-        for text in [*texts, f"here     {erratum.resolution}"]:
-            print(textwrap.fill(text, **LISTED))

@@ -8,19 +8,21 @@ import numpy as np
 from paperlib.core.text import format_number
 from paperlib.core.trace import Trace
 
-from ...figures.drawing import Drawing, legend, panels
+from ...figures.charts import dots_panel
+from ...figures.drawing import Drawing, legend, line_style, panels, registered_styles
+from ...figures.text import interval_text
 from ...study import Study
 from ...verdicts import Verdict
 from ..claims import CLASSIFIERS
 from ..claims import DATA as NAMES
-from ..experiments import settings, tuning
+from ..experiments import settings, synthetic, tuning
 from ..experiments.settings import CONTROLS, PAPER
-from ..experiments.synthetic import interval_text
 from ..experiments.tuning import Found
 from ..problems.tuning import Tuning
 
 GPS = PAPER[1:4]
 OURS, RIVAL = "GO-UCB, practical", "GP-EI, modern"
+BANDS = ("GO-UCB", "TuRBO-1")  # methods with a band; more bands would cover each other
 LEFT_OUT = "this profile leaves out methods or data"
 NOTHING = 1e-9  # simple regrets that differ by less than this are equal
 FIRST, LAST = (24, 33), 9  # windows of the curvature: these rounds, and the last LAST + 1 rounds
@@ -49,25 +51,24 @@ def last_simple(trace: Trace) -> np.ndarray:
 # Printed lines ----------------------------------------------------------------------------------------------
 
 
-def print_choice(problems: dict[str, Tuning], notes: dict[str, str], names: list[str]) -> None:
-    """Print which tasks are run on other data than in the paper, and which tasks and methods are left out.
+def print_choice(notes: dict[str, str], names: list[str]) -> None:
+    """Print which tasks are run on other data than in the paper, and which methods are left out.
 
     Args:
-        problems: problem of each task that is run.
         notes: notes on tasks, see ``experiments.tuning.choose``.
         names: methods in current use.
     """
     for task, note in notes.items():
-        print(f"{task} is {'run' if task in problems else 'left out:'} {note}")
+        print(f"{task} is run {note}")
     for name in settings.lacking(names):
         print(
             f"{name} is left out: its package is not installed (it is part of the extra 'optimizers')"
         )
 
 
-def remark(task: str, problems: dict[str, Tuning], notes: dict[str, str]) -> str:
+def remark(task: str, notes: dict[str, str]) -> str:
     """Return the note on a task that is run on other data than in the paper, in parentheses; otherwise ""."""
-    return f" ({notes[task]})" if task in notes and task in problems else ""
+    return f" ({notes[task]})" if task in notes else ""
 
 
 def print_first_phase(found: dict[str, Found], remarks: dict[str, str], sizes: Sizes) -> None:
@@ -217,7 +218,9 @@ def draw_data_set(
     for row, (task, traces) in zip(axes, found.items()):
         shown = {x: traces[x] for x in [*curves, *CONTROLS]}
         letter, kind = CLASSIFIERS[task.partition(".")[2]]
-        numbers[task] = tuning.panels(row, shown, sizes.n, sizes.folds, title=f"({letter}) {kind}")
+        how = {"title": f"({letter}) {kind}", "folds": sizes.folds, "bands": BANDS}
+        drawn = synthetic.twin_panels(row, shown, sizes.n, **how)
+        numbers[task] = {"regret": drawn["cumulative"], "simple": drawn["simple"]}
         least = sorted(shown, key=lambda x: shown[x].last().mean())
         words.append(f"{kind}: {'; '.join(least)}")  # the names contain commas
     legend(fig, columns=4)
@@ -264,29 +267,18 @@ def draw_final_table(
     return Drawing(fig, caption, alt, trials, numbers, _decided(together))
 
 
-def draw_ranks(
-    found: dict[str, Found],
-    sizes: Sizes,
-    said: str,
-    runs: dict[str, Found],
-    problems: dict[str, Tuning],
-) -> Drawing:
-    """Draw the average rank of each method by cumulative and by simple regret.
-
-    Args:
-        found, sizes, said: see ``draw_final_table``.
-        runs: all recorded runs; the caption has their run time.
-        problems: problem of each task.
-    """
+def draw_ranks(found: dict[str, Found], sizes: Sizes, said: str) -> Drawing:
+    """Draw the average rank of each method by cumulative and by simple regret; see ``draw_final_table``."""
     fig, axes = panels(2, height=2.6)
     numbers, words = {}, {}
     for ax, word, of in zip(axes[0], ("cumulative", "simple"), (Trace.last, last_simple)):
         ranks = tuning.ranks(found, _methods_in(found), of)
-        numbers[word] = tuning.rank_panel(ax, ranks, title=f"by {word} regret")
-        ordered = sorted(ranks, key=ranks.get)
-        words[word] = "; ".join(f"{name} {format_number(ranks[name])}" for name in ordered)
-    choosing, fitting = tuning.hours(runs, problems)
+        ordered = numbers[word] = dict(sorted(ranks.items(), key=lambda entry: entry[1]))
+        dots = {x: {line_style(x)["label"]: (rank,) * 3} for x, rank in ordered.items()}
+        look = {"title": f"by {word} regret", "xlabel": "average rank"}
+        dots_panel(ax, dots, registered_styles(), **look)
+        words[word] = "; ".join(f"{x} {format_number(rank)}" for x, rank in ordered.items())
     ends = f"Cumulative: {words['cumulative']}. Simple: {words['simple']}."
-    caption = f"Average rank of each method by cumulative regret (left) and by simple regret (right), over {len(found)} tasks, {sizes.folds} folds and {sizes.field_designs} design{'s' * (sizes.field_designs > 1)}{said}. Rank 1 is the lowest regret. {ends} All runs of this notebook took {format_number(choosing)} core hours for choosing points and {format_number(fitting)} core hours for fits."
+    caption = f"Average rank of each method by cumulative regret (left) and by simple regret (right), over {len(found)} tasks, {sizes.folds} folds and {sizes.field_designs} design{'s' * (sizes.field_designs > 1)}{said}. Rank 1 is the lowest regret. {ends}"
     alt = f"Two panels with a dot at the average rank of each method. {ends}"
     return Drawing(fig, caption, alt, sizes.folds * sizes.field_designs, numbers)
