@@ -13,7 +13,7 @@ Shapes: R trials, T' recorded rounds, N draws or points, d dimensions.
 
 import dataclasses
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -32,15 +32,14 @@ from paperlib.goucb.learners.gp import GP
 from paperlib.goucb.learners.search import History
 from paperlib.maths.bounds import Bounds
 
-from ...figures.drawing import line_style, regret_panel, style_context
+from ...figures.drawing import regret_panel
+from ...figures.text import interval_text
 from ...store.results import cached_call
 from ...store.timing import shared_lock
-from ...styles import COLORS
 
 Runs = dict[str, dict[str, Trace]]  # function -> learner -> trace with every round
 UNIFORM = "uniform"
 WINDOW = 10  # rounds at each end of Phase II that the test of linearity compares
-LINE = ("color", "linestyle", "label")
 FLAT = 8  # last rounds that the test of flatness averages
 SOON = 3  # first rounds of Phase II that the claim "soon after Phase I" omits
 RESAMPLES = 2000  # bootstrap samples of the trials that a band is computed from
@@ -141,14 +140,6 @@ def with_simple(found: dict[str, Trace], maximum: Any) -> dict[str, Trace]:
     }
 
 
-def sign_counts(
-    found: dict[str, Trace], name: str, others: Sequence[str], trials: int
-) -> dict[str, int]:
-    """Return, for each other method, in how many of the first ``trials`` trials (the paper has 5) ``name`` has less regret."""
-    mine = found[name].last()[:trials]
-    return {other: int((mine < found[other].last()[:trials]).sum()) for other in others}
-
-
 def bootstrap_band(curves: np.ndarray, folds: int | None = None) -> stats.Band:
     """Return the mean curve with pointwise 95 % bootstrap intervals.
 
@@ -245,11 +236,6 @@ def table(found: dict[str, Trace], n: int, maximum: Any, noise: float) -> list[s
     return lines
 
 
-def interval_text(x: stats.Interval) -> str:
-    """Return an estimate with its interval as text."""
-    return f"{format_number(x.estimate)} [{format_number(x.low)}, {format_number(x.high)}]"
-
-
 def describe_values(values: dict[str, float], noise: float) -> str:
     """List names with their values in increasing order. Values below the noise's standard deviation are ties and are not ranked."""
     tied = [name for name in values if values[name] < noise]
@@ -268,52 +254,6 @@ def growth(samples: dict[int, np.ndarray], of: str) -> stats.Interval:
     return stats.bootstrap(y, lambda means: stats.slopes(x, np.log(means)), of=of)
 
 
-def _bars(found: Collection[stats.Interval]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the heights, and the lengths of the bars below and above them, as ``errorbar`` needs them."""
-    middle = np.array([x.estimate for x in found])
-    return middle, np.abs(np.array([(x.low, x.high) for x in found]).T - middle)
-
-
-def _lines_across(ax: Axes, found: dict[str, stats.Interval]) -> None:
-    """Draw a horizontal line at the estimate of each name."""
-    for name, x in found.items():
-        ax.axhline(x.estimate, linewidth=0.9, **{key: line_style(name)[key] for key in LINE})
-
-
-def along(
-    ax: Axes,
-    samples: dict[str, dict[float, np.ndarray]],
-    controls: dict[str, np.ndarray],
-    *,
-    title: str = "",
-    xlabel: str,
-    ylabel: str,
-) -> dict[str, Any]:
-    """Draw means with 95 % t-intervals at equally spaced settings, and controls as horizontal lines.
-
-    Args:
-        samples: name -> setting -> R.
-        controls: name -> R.
-
-    Returns:
-        The plotted numbers: name -> setting -> interval; for controls, name -> interval.
-    """
-    settings = sorted({setting for sample in samples.values() for setting in sample})
-    numbers: dict[str, Any] = {name: stats.mean(x) for name, x in controls.items()}
-    with style_context():
-        _lines_across(ax, numbers)
-        for name, sample in samples.items():
-            found = numbers[name] = {setting: stats.mean(sample[setting]) for setting in settings}
-            bars = _bars(found.values())
-            ax.errorbar(
-                range(len(settings)), *bars, elinewidth=0.6, capsize=1.5, **line_style(name)
-            )
-        ax.set_xticks(range(len(settings)), [f"{setting:g}" for setting in settings])
-        ax.set(title=title, xlabel=xlabel, ylabel=ylabel)
-        ax.set_ylim(bottom=0)
-    return numbers
-
-
 def order(values: dict[str, float]) -> str:
     """List names by increasing value. Names whose values differ by at most a millionth of the largest value are joined by "="."""
     names = sorted(values, key=values.get)
@@ -326,52 +266,6 @@ def maxima(problem: Problem, horizon: int, trials: int, seed: int) -> np.ndarray
     """Return f* of the trials of a run, R or 1, which a trace does not store."""
     draw = Streams(seed, range(trials)).at(-1)
     return problem.init(trials, horizon, draw, dtype=torch.float64, device="cpu").best.numpy()
-
-
-def bars(
-    ax: Axes, found: dict[str, Trace], controls: dict[str, Trace], *, title: str, ylabel: str
-) -> dict[str, dict[str, stats.Interval]]:
-    """Draw the final regret of each name with its 95 % t-interval, and controls as horizontal lines, over the trials that all runs have.
-
-    Returns:
-        The plotted numbers: "dots" and "lines", name -> interval each; the two may have a name in common.
-    """
-    count = min(len(trace.trials) for trace in (*found.values(), *controls.values()))
-    ends_of = lambda traces: {name: stats.mean(x.last()[:count]) for name, x in traces.items()}
-    dots, lines = ends_of(found), ends_of(controls)
-    with style_context():
-        how = {"fmt": "o", "color": COLORS["vermilion"], "capsize": 2, "ms": 4}
-        ax.errorbar(range(len(dots)), *_bars(dots.values()), **how)
-        _lines_across(ax, lines)
-        labels = [name.replace(", ", ",\n") for name in found]
-        ax.set_xticks(range(len(found)), labels, rotation=45, ha="right", rotation_mode="anchor")
-        ax.set(title=title, ylabel=ylabel)
-        ax.set_ylim(bottom=0)
-    return {"dots": dots, "lines": lines}
-
-
-def field_panels(
-    row: Sequence[Axes], found: dict[str, Trace], n: int, *, title: str
-) -> dict[str, Any]:
-    """Draw mean simple regret against evaluations, with bands, and against the mean run time of choosing points per trial.
-
-    Args:
-        found: traces with a series "simple".
-
-    Returns:
-        The plotted numbers.
-    """
-    words = {"title": title, "series": "simple", "ylabel": "simple regret"}
-    numbers: dict[str, Any] = {"evaluations": band_panel(row[0], found, n, **words), "seconds": {}}
-    with style_context():
-        for name, trace in found.items():
-            late = trace.rounds > n
-            seconds, mean = trace.seconds[late] / len(trace.trials), trace["simple"].mean(0)[late]
-            row[1].plot(seconds, mean, **{**line_style(name), "marker": None})
-            numbers["seconds"][name] = {"seconds": seconds, "mean": mean}
-        row[1].set(title=title, xlabel="run time per trial (s)", xscale="log")
-        row[1].set_ylim(row[0].get_ylim())
-    return numbers
 
 
 # Phase I without the learner --------------------------------------------------------------------------------
