@@ -107,7 +107,7 @@ def _regret_by_bound(ax: Axes, given: Mapping[float, Trace]) -> dict[str, dict]:
     title = f"(b) with a wrong $L$, {horizon_label(horizon)}"
     samples = {"Algorithm 2": {L: trace.last() for L, trace in given.items()}}
     known = {"static baseline": lambda L: STILL * horizon}
-    how = {"title": title, "xlabel": "given $L$", "known": known, "log_y": True, "every": 2}
+    how = {"title": title, "xlabel": "given $L$", "known": known, "log_y": True, "every": 4}
     numbers = charts.sweep_panel(ax, samples, {}, **how)
     with style_context():
         ax.axvline(2.0, color=GRAY, linewidth=0.6, zorder=1)
