@@ -47,21 +47,23 @@ def has_runs(found: dict[str, Trace], names: Sequence[str]) -> bool:
     return set(names) <= set(found)
 
 
-def find_maxima(functions: dict[str, Setting], trials: int, seed: int) -> dict[str, np.ndarray]:
+def find_maxima(
+    functions: dict[str, Setting], trials: dict[str, int], seed: int
+) -> dict[str, np.ndarray]:
     """Return f* of the trials by function, see ``experiments.synthetic.maxima``."""
     return {
-        f: synthetic.maxima(setting.problem, setting.n + setting.T, trials, seed)
+        f: synthetic.maxima(setting.problem, setting.n + setting.T, trials[f], seed)
         for f, setting in functions.items()
     }
 
 
 def print_table(
-    runs: Runs, functions: dict[str, Setting], tops: dict[str, np.ndarray], trials: int
+    runs: Runs, functions: dict[str, Setting], tops: dict[str, np.ndarray]
 ) -> None:
     """Print regret of both phases, regret per round of Phase II and simple regret at the end, by function and learner."""
     for f, found in runs.items():
         problem, n, T, _ = functions[f]
-        print(f"{f}, n = {n}, T = {T}, {trials} trials")
+        print(f"{f}, n = {n}, T = {T}, {len(tops[f])} trials")
         for line in synthetic.table(found, n, tops[f], problem.noise):
             print("  " + line)
 
