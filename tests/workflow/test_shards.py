@@ -173,6 +173,18 @@ def test_a_shard_runs_experiments_and_earlier_cells(root):
         jobs.shard_cells("toy_1")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "stem", [x for x in workflow.notebook_stems() if workflow.shard_count(x, "paper") > 1]
+)
+def test_no_experiment_of_a_notebook_reads_results(stem, monkeypatch):
+    # A shard with a number that no chunk has computes nothing.
+    monkeypatch.setenv("PAPERLIB_SHARD", f"{10**6}/{10**6}")
+    names = {"__name__": "notebook"}
+    for cell in jobs.shard_cells(stem).cells:
+        exec(cell.source, names)
+
+
 def job(*arguments):
     return subprocess.run(
         [sys.executable, "-m", "companion.workflow.jobs", *arguments],
