@@ -57,9 +57,7 @@ def find_maxima(
     }
 
 
-def print_table(
-    runs: Runs, functions: dict[str, Setting], tops: dict[str, np.ndarray]
-) -> None:
+def print_table(runs: Runs, functions: dict[str, Setting], tops: dict[str, np.ndarray]) -> None:
     """Print regret of both phases, regret per round of Phase II and simple regret at the end, by function and learner."""
     for f, found in runs.items():
         problem, n, T, _ = functions[f]
