@@ -223,14 +223,18 @@ def judge_gap(study: Study, runs: Runs) -> Verdict:
     return study.judge("goucb.C6", apart, reason=words)
 
 
-def judge_twins(study: Study, runs: Runs) -> list[Verdict]:
-    """Judge for both starts of the ascent whether GO-UCB's mean regret differs little from its control's."""
+def judge_twins(study: Study, runs: Runs, paired: Runs) -> list[Verdict]:
+    """Judge for both starts of the ascent whether GO-UCB's mean regret differs little from its control's.
+
+    Args:
+        paired: function -> runs of GO-UCB and repeat-best, with more trials than ``runs``.
+    """
     verdicts = []
-    for id, (name, control) in zip(("N1", "N2"), TWINS.items()):
+    for id, (name, control), found in zip(("N1", "N2"), TWINS.items(), (paired, runs)):
         apart = {
-            f: synthetic.apart(runs[f], name, control)
+            f: synthetic.apart(found[f], name, control)
             for f in PAPERS
-            if has_runs(runs[f], [name, control])
+            if has_runs(found[f], [name, control])
         }
         words = ", ".join(f"{f} {interval_text(x)}" for f, x in apart.items())
         verdicts.append(study.judge(f"goucb.{id}", synthetic.farthest(apart), reason=words))
