@@ -58,12 +58,14 @@ class Study:
         known = {
             "paper": self.stem.split("_")[0],
             "profile": self.profile,
-            "parameters": {"notebook": self.stem, **self.parameters},
+            "parameters": self.parameters,
             "seed": self._names.get("seed", 0),
             "device": self.device,
         }
         content = {key: value for key, value in drawing._asdict().items() if key != "fig"}
-        save(drawing.fig, name, **known | content | more)
+        about = known | content | more
+        about["parameters"] = {"notebook": self.stem, **about["parameters"]}
+        save(drawing.fig, name, **about)
 
     def judge(self, id: str, *statistic: Any, **more: Any) -> Verdict:
         """Decide a claim, see ``verdicts.judge``."""

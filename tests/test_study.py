@@ -33,8 +33,11 @@ def test_a_figure_stores_the_parameters_of_its_run(names, tmp_path):
 def test_arguments_of_a_cell_override_values_of_the_study(names, tmp_path):
     study = Study(STEM, names)
     fig, _ = figures.panels(1)
-    study.save("one", figures.Drawing(fig, "A panel.", "Nothing.", trials=3), paper="tour", seed=9)
-    assert json.loads((tmp_path / "quick/tour/one.json").read_text())["seed"] == 9
+    more = {"paper": "tour", "seed": 9, "parameters": {"packages": "none"}}
+    study.save("one", figures.Drawing(fig, "A panel.", "Nothing.", trials=3), **more)
+    kept = json.loads((tmp_path / "quick/tour/one.json").read_text())
+    assert kept["seed"] == 9
+    assert kept["parameters"] == {"notebook": STEM, "packages": "none"}
 
 
 def test_verdicts_belong_to_the_profile(names, tmp_path):

@@ -4,7 +4,7 @@ The cost of a notebook is the CPU time of its cells and of the stored results th
 the first notebook that uses it, with the time of the run that computed it. Therefore a run that was divided into shards, or stopped between two
 results, costs as much as one that was not. If a result was resumed from a checkpoint, the time before the stop is missing.
 
-A replication has the sizes of the paper profile. Its cost is taken for a notebook whose paper run was not measured.
+A replication has the sizes of the paper profile. Its cost is taken for a notebook whose paper run has never been measured.
 """
 
 import json
@@ -71,9 +71,9 @@ def main() -> int:
     """Write the costs of the notebooks that have run, keep the costs of the others, and print what is missing."""
     found, missing = gather()
     replicated, _ = gather("replication")
-    found = replicated | found
-    missing = {stem: why for stem, why in missing.items() if stem not in found}
     known = json.loads(cost_file().read_bytes()) if cost_file().exists() else {}
+    found = {stem: replicated[stem] for stem in replicated.keys() - known.keys()} | found
+    missing = {stem: why for stem, why in missing.items() if stem not in found}
     processor = device_name("cpu")
     known |= {stem: cost | {"processor": processor} for stem, cost in found.items()}
     write_json(cost_file(), {stem: known[stem] for stem in notebook_stems() if stem in known})

@@ -73,6 +73,16 @@ def test_a_notebook_without_a_record_has_no_cost_and_keeps_its_earlier_one(root,
     assert "toy_2  not measured: it has not run" in capsys.readouterr().out
 
 
+def test_a_replication_does_not_replace_the_recorded_cost_of_a_paper_run(root):
+    earlier = {"toy_1": {"seconds": 120, "gib": 2.0, "processor": "another"}}
+    (root / "bench").mkdir()
+    (root / "bench/notebooks.json").write_text(json.dumps(earlier))
+    (root / "results/costs.txt").write_text("b 50.000\n")
+    write_job(root, "toy_1", 2.0, ["b"], profile="replication")
+    assert cost.main() == 0
+    assert json.loads((root / "bench/notebooks.json").read_text()) == earlier
+
+
 def test_a_replication_stands_for_a_paper_run_that_was_not_measured(root, capsys):
     (root / "results/costs.txt").write_text("a 100.000\nb 50.000\nc 3.000\n")
     write_job(root, "toy_1", 4.0, ["a", "stranger"])
