@@ -162,7 +162,9 @@ def test_an_outcome_has_at_most_three_sentences_and_linked_numbers(paper):
     known = by_id(ledger.gather("paper")["papers"][paper]["claims"])
     text = outcome(paper, "paper", known, "page.md")
     assert 1 <= len(re.findall(r"\.(?: |$)", text)) <= 3
-    assert re.search(r"\[-?[\d.]+(?: %)?\]\(page\.md#", text)
+    # The number of a heavy-tailed claim has its interval behind it.
+    number = r"-?[\d.]+(?: %)?(?: \(95 % interval [^)]+\))?"
+    assert re.search(rf"\[{number}\]\(page\.md#", text)
     # The number of a run is filled in as a link; typed numbers are settings and thresholds, such as 0.2.
     assert not re.search(r"\d\.\d\d", re.sub(r"\[[^]]*\]\([^)]*\)", "", text))
 

@@ -86,7 +86,9 @@ def test_a_long_cell_shows_progress_and_removes_it(project, tmp_path, monkeypatc
     assert seen and seen[0][0] < 2, seen
     assert all(line.fullmatch(text) for _, text in seen), seen
     assert len({text for _, text in seen if "round" in text}) >= 5, seen
-    assert saved()[1].outputs == [] and saved()[1].execution_count
+    # If JupyterLab asks the kernel for something during the cell, an output without content stays.
+    assert saved()[1].execution_count
+    assert all(output.get("data") == {} for output in saved()[1].outputs)
     # Jupyter can empty the second of two outputs, but not remove it.
     assert [output.get("text", output.get("data")) for output in saved()[2].outputs] == [
         "before\n",
