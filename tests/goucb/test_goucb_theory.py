@@ -438,6 +438,7 @@ def test_bounds_of_phase_1_can_fail(c_a):
     assert isinstance(bounds.theorem_5_2(small, 20, c_a), Vacuous)
     assert isinstance(printed.lemma_5_1_printed(small, 20, c_a), Reported)
     assert isinstance(printed.theorem_5_2_printed(small, 20, c_a), Reported)
+    assert bounds.lemma_5_1(small, 20, c_a).delta == c_a.delta / 2
     check = bounds.lemma_5_1(small, 1000, c_a)
     assert holds(check) and check.informative_from == constants.risk_informs_from(c_a)
     assert fails(bounds.lemma_5_1(80 * small, 1000, c_a))
@@ -510,6 +511,17 @@ def test_bounds_along_a_run_by_hand(run_a):
     dw = run.w.shape[2]
     found = lemmas.lemma_c6_printed(run, 2.0).bound
     assert found[0, 2] == pytest.approx(2 * dw * math.log(1 + 3 * 4 / (dw * run.ridge)))
+    # sigma = 3 and delta = 1 / e: 9 (l_3 + 2)
+    growth = run.along.growth[:, 3]
+    found = lemmas.lemma_b3(run, 3.0, 1 / math.e)
+    np.testing.assert_allclose(found.bound[:, 2], 9 * (growth + 2), rtol=1e-12)
+    assert found.delta == 1 / math.e
+    found = feasibility.remainder(run, 5.0).bound[:, 3]
+    np.testing.assert_allclose(found, 2.5 * run.distance2[:, 3], rtol=1e-9)
+    # 2 sqrt(beta_3) u_3 + beta_3 C_h / lambda
+    found = feasibility.lemma_5_4(run, 5.0, 100.0).bound[:, 3]
+    twice = 2 * run.radius[:, 3] * run.along.u2[:, 3].sqrt() + 2 * remainder
+    np.testing.assert_allclose(found, twice, rtol=1e-12)
 
 
 def test_condition_8_is_far_from_feasible_horizons(run_a, c_a):
