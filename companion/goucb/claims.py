@@ -28,8 +28,8 @@ Settings:
 - TuRBO-1 follows its own paper, not BoTorch's tutorial.
 - Regret counts both phases, and t counts all evaluations, as on the axes of the paper's figures.
 
-The paper repeats each run 5 times. With 5 runs a two-sided signed-rank test cannot reach the level of 5 %. Therefore we run 20 trials. The tuning
-tasks have 5 folds with several designs each, and only folds count as independent. Paired trials have the same points of Phase I and the same
+The paper repeats each run 5 times. With 5 runs a two-sided signed-rank test cannot reach the level of 5 %. Therefore we run at least 20 trials. The
+tuning tasks have 5 folds with several designs each, and only folds count as independent. Paired trials have the same points of Phase I and the same
 noise. Holm's correction is over the comparisons of one claim.
 
 The following were changed to test the sentence itself, after we had read runs that decide some of them:

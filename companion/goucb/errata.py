@@ -296,7 +296,7 @@ ERRATA = (
         "E15",
         "Section 6, error bars",
         "five repetitions with a separate interval for each method are called a test; with five pairs no two-sided signed-rank test rejects at 5 %. The sentence on the gap between error bars in Figure 3 reads as the opposite of its intended meaning",
-        "trials are paired: 20 trials on f1 to f3, and folds with several designs on the tuning tasks",
+        "trials are paired: at least 20 on each of f1 to f3, and folds with several designs on the tuning tasks",
         e15,
     ),
     Erratum(

@@ -47,7 +47,7 @@ REPORTED = (
         "f1: evaluation from which the mean cumulative regret of TuRBO stays the same",
         "22",
         "Section 6.1, Figure 2a",
-        "undecided: the mean regret of the last 8 evaluations is {claim('C2.turbo') | percent} of a uniform point's regret; flat means below 5 %",
+        "not flat: the mean regret of the last 8 evaluations is {claim('C2.turbo') | percent} of a uniform point's regret; flat means below 5 %",
     ),
     Reported(
         "figure_2a",

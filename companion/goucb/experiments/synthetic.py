@@ -1,7 +1,7 @@
 """Figure 2: statistics of the runs on f1, f2, f3 and the teacher, and their panels.
 
-Phase I without the learner: GO-UCB with the paper's settings stays near the best point of Phase I. Only a few of 20 trials have nearly all
-of its regret on f1. Therefore we simulate the best of n uniform points without the learner, and add the learner's difference on paired
+Phase I without the learner: GO-UCB with the paper's settings stays near the best point of Phase I. A few trials have nearly all of its regret
+on f1. Therefore we simulate the best of n uniform points without the learner, and add the learner's difference on paired
 trials. The interval is Theorem 4 of Maurer & Pontil, "Empirical Bernstein Bounds and Sample-Variance Penalization" (2009).
 
 Ties of GP-UCB, GP-EI and GP-PI: these methods choose the same points if points are not scaled, because their acquisitions are then constant.

@@ -227,7 +227,7 @@ def judge_twins(study: Study, runs: Runs, paired: Runs) -> list[Verdict]:
     """Judge for both starts of the ascent whether GO-UCB's mean regret differs little from its control's.
 
     Args:
-        paired: function -> runs of GO-UCB and repeat-best, with more trials than ``runs``.
+        paired: function -> runs of GO-UCB, repeat-best and uniform play, with more trials than ``runs``.
     """
     verdicts = []
     for id, (name, control), found in zip(("N1", "N2"), TWINS.items(), (paired, runs)):
