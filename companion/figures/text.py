@@ -1,4 +1,4 @@
-"""Printed lines that the notebooks of several papers share."""
+"""Texts and printed lines that several papers share."""
 
 from collections.abc import Iterable, Sequence
 
@@ -14,7 +14,9 @@ def interval_text(found: stats.Interval) -> str:
 
 
 def print_checks(title: str, checks: Iterable[Check], inputs: Sequence[str] = ()) -> None:
-    """Print a title and one line per check: statement, verdict, and the number of entries in which the inequality holds.
+    """Print a title and one line per check: statement, verdict, and in how many entries the inequality holds.
+
+    If it holds in some entries only, their number may depend on the processor, so it is not printed.
 
     Args:
         inputs: names of inputs that are printed behind a statement, if its check has them.
@@ -23,4 +25,6 @@ def print_checks(title: str, checks: Iterable[Check], inputs: Sequence[str] = ()
     for check in checks:
         known = ", ".join(f"{x} = {check.inputs[x]}" for x in inputs if x in check.inputs)
         name = f"{check.statement} ({known})" if known else check.statement
-        print(f"    {name:44s} {check.verdict:12s} {check.count}  {check.remark}".rstrip())
+        mixed = check.held.any() and not check.held.all()
+        count = f"some of {check.held.size}" if mixed else check.count
+        print(f"    {name:44s} {check.verdict:15s} {count}  {check.remark}".rstrip())

@@ -15,7 +15,10 @@ def test_checks_are_printed_with_their_inputs(capsys):
     print_checks("runs", [check], ["S", "d"])
     title, line = capsys.readouterr().out.splitlines()
     assert title == "runs"
-    assert line.split() == ["Lemma", "1", "(S", "=", "3)", "fails", "1", "of", "2"]
+    assert line.split() == ["Lemma", "1", "(S", "=", "3)", "fails", "some", "of", "2"]
+    for bound, count in ((2.5, "2 of 2"), (0.5, "0 of 2")):
+        print_checks("runs", [Check("Lemma 1", "Section 2", "x <= y", {}, [1.0, 2.0], [bound] * 2)])
+        assert capsys.readouterr().out.strip().endswith(count)
 
 
 def test_an_erratum_is_printed_with_its_numbers():
