@@ -31,6 +31,47 @@ class Judge:
         return SimpleNamespace(id=id, verdict="not run")
 
 
+def plain(regrets):
+    """Return a run of one round with these regrets."""
+    regret = np.asarray(regrets, float)[:, None]
+    return Trace(np.array([1]), {"regret": regret}, {}, np.zeros(1), list(range(len(regret))), {})
+
+
+def test_incumbent_start_is_judged_on_the_paired_runs():
+    """N1 compares 3 with 1 in units of 10, and N2 compares 8 with 10."""
+    runs = {
+        f: {"GO-UCB, uniform start": plain([8, 8]), "uniform": plain([10, 10])}
+        for f in synthetic.PAPERS
+    }
+    paired = {
+        f: {"GO-UCB": plain([3] * 3), "repeat-best": plain([1] * 3), "uniform": plain([10] * 3)}
+        for f in synthetic.PAPERS
+    }
+    found = {}
+    study = SimpleNamespace(judge=lambda id, statistic, reason: found.update({id: statistic}))
+    synthetic.judge_twins(study, runs, paired)
+    assert [(id, x.estimate, x.n) for id, x in found.items()] == [
+        ("goucb.N1", pytest.approx(0.2), 3),
+        ("goucb.N2", pytest.approx(0.2), 2),
+    ]
+
+
+def test_maxima_have_the_trials_of_their_function():
+    settings = functions(2)
+    counts = dict(zip(settings, (2, 3, 4, 5)))
+    tops = synthetic.find_maxima(settings, counts, 0)
+    # The maximum of f1 to f3 is the same in all trials.
+    assert {f: len(top) for f, top in tops.items()} == {"f1": 1, "f2": 1, "f3": 1, "teacher": 5}
+
+
+def test_the_table_has_the_trials_of_each_function(capsys):
+    setting = functions(2)["f1"]._replace(n=1)
+    series = {"regret": np.ones((3, 2)), "best": np.zeros((3, 2))}
+    run = Trace(np.array([1, 2]), series, {}, np.zeros(2), [0, 1, 2], {})
+    synthetic.print_table({"f1": {"uniform": run}}, {"f1": setting}, {"f1": np.ones(1)})
+    assert capsys.readouterr().out.startswith(f"f1, n = 1, T = {setting.T}, 3 trials\n")
+
+
 def tuned(rng):
     """Return the regret of a run with random accuracies, as ``experiments.tuning.regrets`` needs it."""
     accuracy = 0.9 + 0.05 * rng.random((SIZES.folds, SIZES.total))

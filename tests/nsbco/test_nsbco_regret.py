@@ -14,7 +14,7 @@ from paperlib.core.describe import frozen_dataclass
 from paperlib.nsbco import Abrupt, Level, QuadraticDrift, Rotation, Stationary, Walk
 from paperlib.nsbco.learners.restarted import Restarted
 from paperlib.nsbco.problems import paths
-from paperlib.nsbco.problems.paths import MixedPaths, Path
+from paperlib.nsbco.problems.paths import MixedPaths, Path, Sinusoid, Triangle
 from paperlib.play import play
 
 
@@ -29,6 +29,8 @@ def runs(cells):
         ("stationary", Stationary(), "0 changes", "stationary"),
         ("abrupt17", Abrupt(17), "16 changes", "abrupt, 16 changes, $V_T = 16$"),
         ("rotation0.5", Rotation(0.5), "changes in every round", "rotation, $V_T = 0.5$"),
+        ("triangle0.5", Triangle(0.5), "changes in every round", "triangle, $V_T = 0.5$"),
+        ("sinusoid0.5", Sinusoid(0.5), "changes in every round", "sinusoid, $V_T = 0.5$"),
         ("walk", Walk(1e-3), "changes in every round", "random walk"),
         ("level", Level(), "changes in every round", "only the level changes"),
     ],

@@ -157,6 +157,7 @@ def test_the_best_matrix_is_below_every_fixed_matrix_and_the_learners_need_not_b
         assert (
             best.shape == (3,)
             and (best <= losses.min(0) + 1e-4).all()
+            and (best >= 0).all()  # losses are squares
             and (best < losses[-1]).all()
         )
 

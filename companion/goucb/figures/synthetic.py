@@ -61,7 +61,8 @@ def print_table(runs: Runs, functions: dict[str, Setting], tops: dict[str, np.nd
     """Print regret of both phases, regret per round of Phase II and simple regret at the end, by function and learner."""
     for f, found in runs.items():
         problem, n, T, _ = functions[f]
-        print(f"{f}, n = {n}, T = {T}, {len(tops[f])} trials")
+        trials = len(next(iter(found.values())).trials)
+        print(f"{f}, n = {n}, T = {T}, {trials} trials")
         for line in synthetic.table(found, n, tops[f], problem.noise):
             print("  " + line)
 
