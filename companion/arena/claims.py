@@ -306,7 +306,7 @@ FINDINGS: tuple[Finding | tuple[Finding, ...], ...] = (
         {"N8": "holds", "N9": "fails"},
     ),
     Finding(
-        "Twenty trials for tuning are too few for some comparisons of tuned learners. Two runs with different seeds contradict each other on OFUL against GP-UCB on the table of abalones, on BKB against GP-UCB with a smooth function of one variable, and on OFUGLB against OFUL with logistic rewards, because the trials for tuning choose different scales of GP-UCB and of OFUGLB.",
+        "Twenty trials for tuning are too few for some comparisons of tuned learners. Two runs with different seeds have different verdicts on OFUL against GP-UCB on the table of abalones, on BKB against GP-UCB with a smooth function of one variable, and on OFUGLB against OFUL with logistic rewards. Other trials for tuning can choose other scales, and our intervals do not contain this variation.",
         {"N11": "inconclusive", "N5.1d": "inconclusive", "N10": "inconclusive"},
     ),
     Finding(

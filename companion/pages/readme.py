@@ -24,7 +24,8 @@ MARK = "<!-- {0}: begin, written by python -m companion.pages.readme -->", "<!--
 def tally(claims: dict) -> dict:
     """Return the counts of verdicts of all papers: on the papers' statements, on our additions, and numbers without a test.
 
-    "repeated" and "differ" count the verdicts that were repeated with other seeds, and those of them that differ.
+    "papers" are those with a test of one of their statements, "elsewhere" counts our additions about no paper. "repeated" and
+    "differ" count the verdicts that were repeated with other seeds, and those of them that differ.
     """
     counts = [paper["counts"] for paper in claims["papers"].values()]
     stated, added = (
@@ -32,10 +33,22 @@ def tally(claims: dict) -> dict:
     )
     reported = stated.pop("reported", 0) + added.pop("reported", 0)
     others = {*topics()} - {*papers()}
-    names = [name for name in claims["papers"] if name not in others]
+    tested = [
+        name
+        for name, paper in claims["papers"].items()
+        if name not in others and {*paper["counts"]["paper"]} - {"reported"}
+    ]
     again = sum((Counter(paper["replication"]) for paper in claims["papers"].values()), Counter())
-    repeated = {"repeated": again["replicated"] + again["flipped"], "differ": again["flipped"]}
-    return {"papers": names, "stated": stated, "added": added, "reported": reported, **repeated}
+    about = [claims["papers"][name]["counts"]["ours"] for name in others & {*claims["papers"]}]
+    return {
+        "papers": tested,
+        "stated": stated,
+        "added": added,
+        "elsewhere": sum(sum(n.values()) - n.get("reported", 0) for n in about),
+        "reported": reported,
+        "repeated": again["replicated"] + again["flipped"],
+        "differ": again["flipped"],
+    }
 
 
 def papers_block(claims: dict) -> str:

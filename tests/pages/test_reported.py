@@ -12,6 +12,8 @@ from companion.papers import paper_module, papers
 from companion.reported import NOTHING, Reported
 
 PAPERS = papers()
+# A number of three digits in a text, which comes from the record.
+NUMBER = re.compile(r"(?<![\w.^])(?:\d\.\d\d+|\d\d\.\d+|0\.\d\d\d)(?![\w.]*\\cdot)")
 FIELDS = ["quantity", "paper", "place", "here"]
 # Beginnings of texts for which we need no number.
 WORDS = ("not measured: ", "the same", "our reading")
@@ -180,10 +182,16 @@ def test_the_table_of_a_step_by_step_notebook_has_the_recorded_verdicts_and_numb
     found = {id: word for id, word in found.items() if word in stated}
     assert found and found == {id: verdicts[id] for id in found}
 
-    # The page of the paper is generated, so a number of three digits that it does not contain is out of date.
+    # The page of the paper is generated, so a number of three digits that it does not contain is out of date. A row's numbers
+    # are in the lines of the claims that it links to.
     page = (project_dir() / "docs" / "papers" / f"{paper}.md").read_text()
-    numbers = re.findall(r"(?<![\w.^])(?:\d\.\d\d+|\d\d\.\d+|0\.\d\d\d)(?![\w.]*\\cdot)", text)
+    numbers = NUMBER.findall(text)
     assert [number for number in numbers if number not in page] == []
+    for row in filter(re.compile(r"\| .*#").match, text.split("\n")):
+        anchors = re.findall(r"\.md#([\w.-]+)\)", row)
+        about = re.compile("|".join(rf'(?:id="|\(#){re.escape(id)}[").]' for id in anchors))
+        places = "\n".join(filter(about.search, page.split("\n")))
+        assert [n for n in NUMBER.findall(row) if n not in places] == [], row
 
 
 @pytest.mark.parametrize("paper", PAPERS)
