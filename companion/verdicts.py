@@ -351,12 +351,14 @@ def judge(
         statistic: a ``stats.Interval`` or ``stats.Test``, which contain interval and n; or a number with or without
             ``interval``. For side "equal" it may also be several numbers, rounded as the claim states.
         interval: low and high, if ``statistic`` is a number.
-        n: number of trials, if ``statistic`` is a number.
+        n: number of trials, if ``statistic`` is a number that comes from trials; it then requires ``interval``, unless the side
+            is "equal" or "reported".
         profile: "quick", "paper", "replication" or "custom".
         reason: a remark to show after the verdict.
 
     Raises:
-        ValueError: an unknown id or profile, NaN, or a ``stats.Test`` for another side than "test" and the reverse.
+        ValueError: an unknown id or profile, NaN, a ``stats.Test`` for another side than "test" and the reverse, or a number of
+            trials without an interval for a claim with a threshold.
     """
     c, method, tail = find_claim(id), "", math.nan
     if c.side == "parts":
@@ -374,6 +376,10 @@ def judge(
         if isinstance(statistic, stats.Interval):
             statistic, low, high, n, method, tail = statistic
             interval = low, high
+        if n is not None and interval is None and c.side in ("above", "below", "within"):
+            raise ValueError(
+                f"{id}: statistic must be a stats.Interval if it comes from n trials, got {statistic!r} with n={n} and no interval"
+            )
         if np.isnan([*np.atleast_1d(statistic), *(() if interval is None else interval)]).any():
             raise ValueError(
                 f"{id}: statistic and interval must not be NaN, got {statistic!r} and {interval!r}"

@@ -306,7 +306,7 @@ FINDINGS: tuple[Finding | tuple[Finding, ...], ...] = (
         {"N8": "holds", "N9": "fails"},
     ),
     Finding(
-        "Twenty trials for tuning are too few for some comparisons of tuned learners. Two runs with different seeds have different verdicts on OFUL against GP-UCB on the table of abalones, on BKB against GP-UCB with a smooth function of one variable, and on OFUGLB against OFUL with logistic rewards. Other trials for tuning can choose other scales, and our intervals do not contain this variation.",
+        "Two runs with different seeds have different verdicts on OFUL against GP-UCB on the table of abalones, on BKB against GP-UCB with a smooth function of one variable, and on OFUGLB against OFUL with logistic rewards. Twenty trials choose the scales. Other trials can choose other scales, and our intervals do not contain this variation.",
         {"N11": "inconclusive", "N5.1d": "inconclusive", "N10": "inconclusive"},
     ),
     Finding(
@@ -318,7 +318,7 @@ FINDINGS: tuple[Finding | tuple[Finding, ...], ...] = (
         {"N21": "holds", "N16": "fails"},
     ),
     Finding(
-        "With tuned scales and a maximizer that rotates, discounted least squares has {N17} times the regret of GLR. If it jumps four times, two runs with different seeds contradict each other on whether GLR, which detects changes, has less regret than Kiefer-Wolfowitz with a tuned constant step, because the trials for tuning choose different scales of GLR.",
+        "With tuned scales and a maximizer that rotates, discounted least squares has {N17} times the regret of GLR. If it jumps four times, two runs with different seeds contradict each other on whether GLR, which detects changes, has less regret than Kiefer-Wolfowitz with a tuned constant step.",
         {"N17": "holds", "N18": "inconclusive"},
     ),
     Finding(

@@ -24,7 +24,7 @@ MARK = "<!-- {0}: begin, written by python -m companion.pages.readme -->", "<!--
 def tally(claims: dict) -> dict:
     """Return the counts of verdicts of all papers: on the papers' statements, on our additions, and numbers without a test.
 
-    "papers" are those with a test of one of their statements, "elsewhere" counts our additions about no paper. "repeated" and
+    "tested" counts the papers with a test of one of their statements, "elsewhere" our additions about no paper. "repeated" and
     "differ" count the verdicts that were repeated with other seeds, and those of them that differ.
     """
     counts = [paper["counts"] for paper in claims["papers"].values()]
@@ -33,15 +33,12 @@ def tally(claims: dict) -> dict:
     )
     reported = stated.pop("reported", 0) + added.pop("reported", 0)
     others = {*topics()} - {*papers()}
-    tested = [
-        name
-        for name, paper in claims["papers"].items()
-        if name not in others and {*paper["counts"]["paper"]} - {"reported"}
-    ]
+    tested = sum(any(v != "reported" for v in n["paper"]) for n in counts)
     again = sum((Counter(paper["replication"]) for paper in claims["papers"].values()), Counter())
     about = [claims["papers"][name]["counts"]["ours"] for name in others & {*claims["papers"]}]
     return {
-        "papers": tested,
+        "tested": tested,
+        "papers": len({*claims["papers"]} - others),
         "stated": stated,
         "added": added,
         "elsewhere": sum(sum(n.values()) - n.get("reported", 0) for n in about),

@@ -72,7 +72,7 @@ FIGURES = {  # name of the file -> title, in the order of the page
 OUTCOME = (
     Finding(
         "On the quadratic losses of Figure 1a, PF's average loss rises at first and then declines with the number of rounds, as the paper reports: it ends at {C1a.final} times its largest value.",
-        {"C1a": "holds"},
+        {"C1a.final": "holds", "C6.a.pf": "holds"},
     ),
     Finding(
         "However, in Figure 1 PF does not learn from its feedback: if the signs of the observed losses are flipped at random, its final average loss hardly changes ([Figure 1a](docs/papers/pfbco.md#n1.a), [1b](docs/papers/pfbco.md#n1.b) and [1c](docs/papers/pfbco.md#n1.c)).",

@@ -145,12 +145,14 @@ def test_a_first_call_of_test_is_measured_in_a_separate_clone(tmp_path, monkeypa
 def test_the_tally_counts_tested_and_reported_claims():
     kinds = {"paper": {"holds": 2, "reported": 1}, "ours": {"fails": 1, "not run": 4}}
     again = {"replicated": 3, "flipped": 1, "exempt": 2}
-    counts = readme.tally({"papers": {"toy": {"counts": kinds, "replication": again}}})
-    assert "2 claims of the 1 paper have a test: 2 hold (" in render("block_tally", **counts)
-    assert (
-        "We also wrote tests for 5 statements of our own: 1 fails and 4 have not been run. Another 1 numbers"
-        in render("block_verdicts", **counts)
-    )
+    untested = {"counts": {"paper": {"reported": 3}, "ours": {}}, "replication": {}}
+    topic = {"counts": {"paper": {}, "ours": {"holds": 2, "reported": 7}}, "replication": {}}
+    toy = {"counts": kinds, "replication": again}
+    counts = readme.tally({"papers": {"toy": toy, "other": untested, "arena": topic}})
+    assert "2 claims of 1 of the 2 papers have a test: 2 hold (" in render("block_tally", **counts)
+    shown = render("block_verdicts", **counts)
+    assert "for 7 statements of our own: 2 hold, 1 fails and 4 have not been run. 2 of" in shown
+    assert "no row in the table. Another 11 numbers are reported" in shown
     assert (
         "4 verdicts were repeated with other seeds; one of them differs and counts as inconclusive."
         in render("block_verdicts", **counts)

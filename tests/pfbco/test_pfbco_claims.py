@@ -12,6 +12,7 @@ from companion.pfbco.experiments.settings import (
     recorded,
 )
 from companion.pfbco.problems.portfolio import Portfolio
+from paperlib import stats
 from paperlib.pfbco import MatrixCompletion, QuadraticPolytope
 from paperlib.pfbco.probes import FixedLoss
 from paperlib.play import Probe, play
@@ -87,10 +88,12 @@ def test_robust_verdicts_in_small(id, panels, tmp_path, monkeypatch):
     )
 
 
-def test_the_fraction_of_declining_trials_is_judged_without_an_interval():
-    c = verdicts.find_claim("pfbco.C1a.epochs")
-    assert [verdicts.decide(c, share, None) for share in (1.0, 0.9, 0.89)] == [
-        "holds",
-        "holds",
-        "fails",
-    ]
+@pytest.mark.parametrize(
+    "trials, verdict", [(50, "holds"), (49, "inconclusive"), (46, "inconclusive"), (39, "fails")]
+)
+def test_the_fraction_of_declining_trials_is_judged_by_its_interval(
+    trials, verdict, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path))
+    share = stats.proportion(trials, 50)
+    assert verdicts.judge("pfbco.C1a.epochs", share, profile="quick").verdict == verdict

@@ -623,8 +623,14 @@ def test_too_few_trials_are_inconclusive():
     assert few.verdict == "inconclusive"
     assert few.reason == "T = 8; a verdict needs at least 100 trials"
     assert verdicts.judge("toy.C20", found._replace(n=100), profile="paper").verdict == "holds"
+
     # A statistic without a number of trials counts as having none.
     assert verdicts.judge("toy.C20", 1.0, profile="paper").verdict == "inconclusive"
+
+
+def test_a_number_of_trials_needs_an_interval():
+    with pytest.raises(ValueError, match="toy.C1: statistic must be a stats.Interval.* n=40"):
+        verdicts.judge("toy.C1", -1.0, n=40, profile="paper")
 
 
 def test_few_trials_with_a_heavy_tail_are_inconclusive():

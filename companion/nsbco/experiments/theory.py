@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from paperlib import stats
 from paperlib.checks import Check
 from paperlib.core.trace import Trace
 from paperlib.nsbco.learners.ascent import GradientAscent
@@ -220,9 +221,10 @@ def covered(
     )
 
 
-def share_broken(found: Sequence[Coverage], name: str) -> tuple[float, int]:
-    """Return the largest fraction of trials where a property fails, over paths, and the number of trials of that path."""
-    return max((getattr(one, name).broken / one.trials, one.trials) for one in found)
+def share_broken(found: Sequence[Coverage], name: str) -> stats.Interval:
+    """Return the largest fraction of trials where a property fails, over paths."""
+    shares = (stats.proportion(getattr(one, name).broken, one.trials) for one in found)
+    return max(shares, key=lambda share: share.estimate)
 
 
 def lemma_3_1(trace: Trace, path: World) -> list[Check]:
