@@ -103,7 +103,7 @@ OUTCOME = (
     (
         Finding(f"{_GROWS}, and the power is below our threshold 3/4.", {"C1a": "holds"}),
         Finding(
-            f"{_GROWS}, and the power is above our threshold 3/4 (with four changes it is lower for [long horizons](docs/papers/nsbco.md#regret-against-t)).",
+            f"{_GROWS}, and the power is above our threshold 3/4 (it depends on [the number of changes and the horizons](docs/papers/nsbco.md#regret-against-t)).",
             {"C1a": "fails"},
         ),
         Finding(

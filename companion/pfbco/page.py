@@ -71,7 +71,7 @@ FIGURES = {  # name of the file -> title, in the order of the page
 
 OUTCOME = (
     Finding(
-        "On the quadratic losses of Figure 1a, PF's average loss rises at first and then declines with the number of rounds, as the paper reports: it ends at {C1a.final} times its largest value.",
+        "On the quadratic losses of Figure 1a, PF's average loss rises at first and later falls to {C1a.final} times its largest value, as the paper reports.",
         {"C1a.final": "holds", "C6.a.pf": "holds"},
     ),
     Finding(
