@@ -323,7 +323,7 @@ def test_every_declared_claim_is_in_the_ledger(committed):
 
 
 def test_figures_and_the_ledger_hold_the_same_verdicts(committed):
-    """A figure has the verdict of its own run, which a replication may have changed, also that of a part.
+    """A figure has the verdict of its own run, which a replication, also of a part, may have changed.
 
     Claims that had another id when a figure was drawn are not compared, because only the ledger counts for them.
     """
