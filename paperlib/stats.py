@@ -311,10 +311,16 @@ def constant_mean(
     return Interval(value, value - q * (value - low), value + q * (high - value), n, method)
 
 
-def geometric_ratio(a, b, level: float = LEVEL) -> Interval:
-    """Return the geometric mean of a / b over the common trials, with the t-interval of the mean logarithm. ``a``, ``b``: R each.
+def geometric_ratio(
+    a, b, *, of: str = "geometric mean ratio", over: str = "paired trials", level: float = LEVEL
+) -> Interval:
+    """Return the geometric mean of a / b over the common trials, with the t-interval of the mean logarithm.
 
     If a value is not above 0, its logarithm does not exist. The interval then extends from 0 to infinity.
+
+    Args:
+        a, b: R each.
+        of, over: names of the quantity and of the trials, for ``method``.
 
     Examples:
         >>> from paperlib.stats import geometric_ratio
@@ -324,9 +330,9 @@ def geometric_ratio(a, b, level: float = LEVEL) -> Interval:
     """
     a, b = _common(a, b)
     if not ((a > 0).all() and (b > 0).all()):
-        return _unbounded("geometric mean ratio", len(a), low=0.0)
+        return _unbounded(of, len(a), low=0.0)
     *logarithms, n, _, tail = mean(np.log(a / b), level)
-    method = f"geometric mean ratio, {_percent(level)} t-interval over paired trials"
+    method = f"{of}, {_percent(level)} t-interval over {over}"
     return Interval(*map(math.exp, logarithms), n, method, tail)
 
 

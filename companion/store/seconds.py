@@ -89,18 +89,20 @@ class Seconds(dict[Run, np.ndarray]):
         of: str = "median",
         rounds: Sequence[np.ndarray] | None = None,
         over: str = "repetitions",
-        resamples: int = stats.RESAMPLES,
     ) -> stats.Interval:
-        """Return the ratio of the typical run times of two runs, with a bootstrap over the repetitions they share.
+        """Return the geometric mean ratio of the typical run times of two runs over the repetitions that they share.
+
+        Its t-interval is that of the mean logarithm. A bootstrap of few repetitions would be too narrow.
 
         Args:
             a, b: the runs in the numerator and in the denominator.
             of, rounds: as for ``typical``.
             over: name of the repetitions, for example "trials" if each repetition had its own draws.
-            resamples: number of bootstrap resamples.
         """
         above, below = (self.typical(run, of, rounds) for run in (a, b))
-        return stats.ratio(above, below, of=f"{of} seconds", over=over, resamples=resamples)
+        return stats.geometric_ratio(
+            above, below, of=f"geometric mean ratio of {of} seconds", over=over
+        )
 
     def bins(self, run: Run, width: int, of: str = "median") -> tuple[np.ndarray, np.ndarray]:
         """Return the middle rounds of bins of ``width`` rounds, and a statistic of each bin, N x T // width.
@@ -120,25 +122,19 @@ class Seconds(dict[Run, np.ndarray]):
         run: Run,
         width: int | None = None,
         first: float | None = None,
-        resamples: int | None = None,
     ) -> stats.Interval:
-        """Return the least-squares slope of log seconds on log t in each repetition, from the medians of bins.
+        """Return the mean of the least-squares slopes of log seconds on log t, from the medians of bins, with a t-interval.
 
         Args:
             run: learner and setting.
             width: rounds per bin; default: a twentieth of all rounds.
             first: bins with an earlier middle are left out; default: a quarter of all rounds.
-            resamples: number of resamples of a bootstrap over the repetitions; without it the interval is a t-interval.
         """
         T = self[run].shape[1]
         middles, medians = self.bins(run, max(1, T // 20) if width is None else width)
         # The first rounds are left out, because fixed costs dominate in them and flatten the slope.
         late = middles >= (T / 4 if first is None else first)
-        x, y = np.log(middles[late]), np.log(medians[:, late])
-        if resamples is None:
-            return stats.slope(x, y)
-        of = "log-log slope of seconds"
-        return stats.bootstrap_mean(stats.slopes(x, y), of=of, resamples=resamples)
+        return stats.slope(np.log(middles[late]), np.log(medians[:, late]))
 
     def bars(
         self, of: str = "median", scale: float = 1.0, label: str = "{}"

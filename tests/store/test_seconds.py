@@ -1,5 +1,7 @@
 """Statistics of measured run times (per round, ratios, bins, growth, bars), and their storage."""
 
+import math
+
 import numpy as np
 import pytest
 from toy import Coins, Index
@@ -50,10 +52,17 @@ def test_ratios():
         pytest.approx(2),
         2,
     )
-    assert found.method == "ratio of median seconds, 95 % bootstrap over repetitions together"
+    assert (
+        found.method == "geometric mean ratio of median seconds, 95 % t-interval over repetitions"
+    )
     mean = FOUND.ratio(B, A, "mean")  # means 16 / 3 and 38, compared with 4 and 16
-    assert mean.estimate == pytest.approx((16 + 114) / (12 + 48))
-    assert (mean.low, mean.high) == (pytest.approx(16 / 12), pytest.approx(114 / 48))
+    one, other = 16 / 12, 114 / 48
+    assert mean.estimate == pytest.approx(math.sqrt(one * other))
+    # The t-quantile for one degree of freedom is 12.7062; two values differ from their mean by half their distance.
+    assert math.log(mean.high / mean.estimate) == pytest.approx(
+        12.7062 * math.log(other / one) / 2, rel=1e-5
+    )
+    assert mean.low * mean.high == pytest.approx(one * other)
 
 
 def test_ratio_over_some_rounds_of_each_trial():
@@ -61,11 +70,9 @@ def test_ratio_over_some_rounds_of_each_trial():
         {A: np.array([[9.0, 2, 2, 8], [9, 6, 2, 2]]), B: np.array([[9.0, 1, 1, 1], [9, 3, 1, 1]])},
         {},
     )
-    ratio = found.ratio(
-        A, B, "mean", [np.array([1, 2, 3]), np.array([1])], over="trials", resamples=2000
-    )
-    assert ratio.estimate == pytest.approx(10 / 4) and (ratio.low, ratio.high, ratio.n) == (2, 4, 2)
-    assert ratio.method.startswith("ratio of mean seconds, 95 % bootstrap over trials")
+    ratio = found.ratio(A, B, "mean", [np.array([1, 2, 3]), np.array([1])], over="trials")
+    assert ratio.estimate == pytest.approx(math.sqrt(4 * 2)) and ratio.n == 2
+    assert ratio.method.endswith("ratio of mean seconds, 95 % t-interval over trials")
 
 
 def test_bins():
@@ -96,15 +103,10 @@ def test_growth_sees_the_last_three_quarters():
     )
     for slope in (
         found.growth(A),
-        found.growth(A, resamples=2000),
         found.growth(A, width=100, first=300),
     ):
         assert slope.estimate == pytest.approx(1.5, abs=5e-3) and slope.n == 3
-    assert (
-        found.growth(A, resamples=2000).method
-        == "log-log slope of seconds, 95 % bootstrap over trials"
-    )
-    assert found.growth(B, resamples=2000).estimate == pytest.approx(0)
+    assert found.growth(B).estimate == pytest.approx(0)
 
 
 def test_growth_is_the_mean_exponent_and_ignores_outliers():

@@ -224,10 +224,9 @@ def rounds_from_seven(sized: Sized) -> Rounds:
 
 
 def time_ratios(seconds: Seconds, a: str, b: str, rounds: Rounds) -> dict[str, stats.Interval]:
-    """Return problem -> ratio of the mean run times of two learners in these rounds, with a bootstrap interval over trials."""
-    how = {"of": "mean", "over": "trials", "resamples": RESAMPLES}
+    """Return problem -> ratio of the mean run times of two learners in these rounds, with its t-interval over trials."""
     return {
-        problem: seconds.ratio((a, problem), (b, problem), rounds=chosen, **how)
+        problem: seconds.ratio((a, problem), (b, problem), "mean", chosen, over="trials")
         for problem, chosen in rounds.items()
     }
 

@@ -24,7 +24,6 @@ from ...study import Study
 from ...styles import Style
 from ...verdicts import Verdict
 from ..experiments.cost import microseconds
-from ..experiments.losses import RESAMPLES
 from ..styles import STYLES
 
 LOOKS = {  # styles of the dots of ratios
@@ -52,7 +51,7 @@ def solver_ratios(by_solver: Seconds, solved: Iterable[str]) -> dict[str, dict]:
     """
     return {
         name: {
-            ours: by_solver.ratio(("FKM, solver", name), (ours, name), resamples=RESAMPLES)
+            ours: by_solver.ratio(("FKM, solver", name), (ours, name))
             for ours in ("PF", "PF, solver")
             if (ours, name) in by_solver
         }
@@ -131,7 +130,7 @@ def draw_time_per_round(
         trials=1,
         data_checksum=problems[stocks].data_checksum,
         numbers=numbers,
-        caption=f"Run time per round on the problems of panels a, b{note} and c (oracle as printed, and exact), with one trial and one thread. Left: median over rounds; bars and whiskers are medians and quartiles over {repetitions} repetitions of {rounds} rounds. White diamonds: time per trial in a batch of {trials}. The axis is logarithmic, so only the ends of the bars are meaningful. Middle: median run time of FKM and StochOCG divided by PF's, without the time to compute the feedback. {solver_words}. Crosses: FKM's ratios in Figure 1d. Right: the same ratios against the size of the matrices, with specialized oracles, as printed (solid) and exact (dashed), {size_repetitions} repetitions of {size_rounds} rounds. Intervals: 95 % bootstrap over repetitions.",
+        caption=f"Run time per round on the problems of panels a, b{note} and c (oracle as printed, and exact), with one trial and one thread. Left: median over rounds; bars and whiskers are medians and quartiles over {repetitions} repetitions of {rounds} rounds. White diamonds: time per trial in a batch of {trials}. The axis is logarithmic, so only the ends of the bars are meaningful. Middle: median run time of FKM and StochOCG divided by PF's, without the time to compute the feedback. {solver_words}. Crosses: FKM's ratios in Figure 1d. Right: the same ratios against the size of the matrices, with specialized oracles, as printed (solid) and exact (dashed), {size_repetitions} repetitions of {size_rounds} rounds. Intervals: 95 % t-intervals over repetitions.",
         alt=f"Three panels. Left: bars of PF, FKM and StochOCG have similar heights on each problem. Middle: dots of run times relative to PF. FKM is near 1 with specialized oracles{', several times higher with a generic solver for the projection' if by_solver else ''}, and the crosses of the paper's figure are at 5 to 61. Right: lines of the ratios against the size of the matrices. FKM's ratio rises with the size.",
     )
 
@@ -150,7 +149,7 @@ def _ratios(
     ax: Axes, timed: Seconds, over: Ratios, printed: Mapping[str, float]
 ) -> dict[str, dict]:
     """Draw FKM's and StochOCG's median run times divided by PF's, with specialized oracles and with generic solvers."""
-    ratio = lambda name, setting: timed.ratio((name, setting), ("PF", setting), resamples=RESAMPLES)
+    ratio = lambda name, setting: timed.ratio((name, setting), ("PF", setting))
     settings = dict.fromkeys(setting for _, setting in timed)
     found = {
         name: {setting: ratio(name, setting)[:3] for setting in settings}
@@ -171,7 +170,7 @@ def _by_size(ax: Axes, growth: Seconds, sizes: Sequence[int]) -> dict[str, dict]
         for name in ("FKM", "StochOCG"):
             for mode, linestyle in MODES.items():
                 runs = [((name, f"{p} {mode}"), ("PF", f"{p} {mode}")) for p in sizes]
-                found = [growth.ratio(*pair, resamples=RESAMPLES) for pair in runs]
+                found = [growth.ratio(*pair) for pair in runs]
                 middle, low, high = np.array([x[:3] for x in found]).T
                 how = line_style(name) | {"linestyle": linestyle, "label": None}
                 ends = [middle - low, high - middle]
@@ -211,7 +210,7 @@ def judge_ratios(
     """
     judged = []
     for panel, name in zip("abc", printed):
-        ratio = seconds.ratio((learner, name), ("PF", name), of, resamples=RESAMPLES)
+        ratio = seconds.ratio((learner, name), ("PF", name), of)
         judged.append(study.judge(ids.format(panel), ratio, reason=_prices(panel, word)))
     return judged
 
@@ -227,7 +226,7 @@ def judge_solvers(
             # PF with a solver, where it was run
             ours = next(x for x in ("PF, solver", "PF") if (x, name) in by_solver)
             pair = ("FKM, solver", name), (ours, name)
-            ratio = by_solver.ratio(*pair, "mean", resamples=RESAMPLES)
+            ratio = by_solver.ratio(*pair, "mean")
             reasons = filter(None, (f"compared with {ours}", _prices(panel, word)))
             judged.append(study.judge(id, ratio, reason=", ".join(reasons)))
         else:
