@@ -103,7 +103,8 @@ def play(
         problem: see ``core.contracts.Problem``.
         horizon: number of rounds T >= 1.
         trials: number of trials, which are then numbered 0, 1, ..., or a list or range of nonnegative trial numbers.
-        seed: seed of the run. Trial i has the same random numbers as trial 0 of a run with ``seed + i``.
+        seed: seed of the run. Trial i has the same random numbers as trial 0 of a run with ``seed + i``. Therefore two runs of R
+            trials are independent only if their seeds differ by at least R.
         device: cpu, cuda, or auto. With auto, it is CUDA if we expect this number of trials of this problem to run faster
             there, see ``core.linalg.pick_device``.
         record: see ``recorded_rounds``.
@@ -121,8 +122,8 @@ def play(
 
     Raises:
         ValueError: invalid arguments; per-trial settings of another length; arms that change, if the learner identifies arms by
-            index; a checkpoint that is damaged or belongs to another run; feedback that is not finite; or a learner that reports
-            ``failed``. For the last two errors, the message contains the round and the trial, and a state from before the failure is
+            index; feedback of the first round that the learner's ``validate`` rejects; a checkpoint that is damaged or belongs to
+            another run; feedback that is not finite; or a learner that reports ``failed``. For the last two errors, the message contains the round and the trial, and a state from before the failure is
             saved to ``checkpoint``.
         OSError: the folder of ``checkpoint`` is not writable. If a later save fails, the run continues with one warning.
 
@@ -390,6 +391,7 @@ class _Run:
             answer = problem.respond(instance, t, action, wants, draw)
             if t == begin:
                 contracts.check_response(problem, answer, action, wants)
+                contracts.call_optional(learner, "validate", context, action, answer[0])
             feedback, gap = answer
             # On a GPU, each check waits for the device. Therefore `look` checks the feedback of many rounds at once.
             if not on_host:

@@ -36,7 +36,7 @@ from .bkb.model.confidence import Confidence
 from .bkb.optimizer import Optimizer as ArmOptimizer
 from .core.extras import extra
 from .core.streams import Streams
-from .core.validation import check_integer, check_size, raise_invalid
+from .core.validation import LARGEST, check_integer, check_size, raise_invalid
 from .goucb.learners.goucb import TrustRegion
 from .goucb.learners.presets import practical
 from .goucb.learners.turbo import TuRBO
@@ -204,13 +204,14 @@ class PaperSampler(BaseSampler):
         # In the order of their numbers, so that a resumed study observes the same values as before.
         new.sort(key=lambda each: each.number)
         values = [None if (y := _value(each)) is None else sign * y for each in new]
-        finite = (y for y in [*search.values, *values] if y is not None and math.isfinite(y))
+        usable = lambda y: y is not None and abs(y) <= LARGEST  # False for NaN
+        finite = filter(usable, [*search.values, *values])
         if new and (first := next(finite, None)) is not None:
             for y in values:
-                # Before the first finite value, a failed trial takes this value.
+                # Before the first usable value, a failed trial takes this value.
                 low, high = min(search.values, default=first), max(search.values, default=first)
-                if y is None or not math.isfinite(y):
-                    y = high if y == math.inf else low
+                if not usable(y):
+                    y = high if y is not None and y > LARGEST else low
                 search.values.append(y)
             search.points += [self._point(space, each.params) for each in new]
             search.used.update(each.number for each in new)

@@ -82,7 +82,7 @@ def _half(x: np.ndarray, level: float) -> np.ndarray:
     n = len(x)
     if n < 2:
         return np.full(x.shape[1:], math.inf)
-    return stdtrit(n - 1, (1 + level) / 2) * x.std(0, ddof=1) / math.sqrt(n)
+    return stdtrit(n - 1, (1 + _checked(level)) / 2) * x.std(0, ddof=1) / math.sqrt(n)
 
 
 def tail_share(x, scale=None) -> float:
@@ -113,7 +113,13 @@ def tail_share(x, scale=None) -> float:
 
 
 def _percent(level: float) -> str:
-    return f"{100 * level:g} %"
+    return f"{100 * _checked(level):g} %"
+
+
+def _checked(level: float) -> float:
+    if not 0 < level < 1:
+        raise ValueError(f"level must be above 0 and below 1, got {level!r}")
+    return level
 
 
 def mean(x, level: float = LEVEL) -> Interval:
@@ -179,7 +185,7 @@ def _bootstrapped(
     estimate: float, values: np.ndarray, n: int, of: str, level: float, over: str = "trials"
 ) -> Interval:
     """Return the estimate of ``n`` trials with percentiles of the ``values`` in the resamples."""
-    shares = [(1 - level) / 2, (1 + level) / 2]
+    shares = [(1 - _checked(level)) / 2, (1 + level) / 2]
     # np.quantile interpolates, which is undefined between infinities; order statistics are not.
     if np.isinf(values).any():
         low, high = (np.sort(values)[math.ceil(share * len(values)) - 1] for share in shares)
@@ -391,7 +397,7 @@ def proportion(successes: int, n: int, level: float = LEVEL) -> Interval:
         )
     from scipy.stats import binomtest  # takes a second to import
 
-    exact = binomtest(int(successes), int(n)).proportion_ci(level, method="exact")
+    exact = binomtest(int(successes), int(n)).proportion_ci(_checked(level), method="exact")
     method = f"share, {_percent(level)} Clopper-Pearson"
     return Interval(successes / n, float(exact.low), float(exact.high), int(n), method)
 
@@ -408,7 +414,7 @@ def trials_needed(delta: float, level: float = LEVEL) -> int:
     """
     if not 0 < delta < 1:
         raise ValueError(f"delta must be above 0 and below 1, got {delta}")
-    return math.ceil(math.log((1 - level) / 2) / math.log1p(-delta))
+    return math.ceil(math.log((1 - _checked(level)) / 2) / math.log1p(-delta))
 
 
 def slopes(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -487,11 +493,16 @@ def holm(p: dict[str, float]) -> dict[str, float]:
     If you reject every hypothesis whose adjusted p-value is below alpha, no true hypothesis is rejected with probability at
     least 1 - alpha.
 
+    Raises:
+        ValueError: a p-value that is not from 0 to 1.
+
     Examples:
         >>> from paperlib.stats import holm
         >>> holm({"a": 0.25, "b": 0.125})
         {'a': 0.25, 'b': 0.25}
     """
+    if odd := {name: x for name, x in p.items() if not 0 <= x <= 1}:
+        raise ValueError(f"p must contain p-values from 0 to 1 only, got {odd}")
     adjusted, worst = {}, 0.0
     # The smallest p is multiplied by the number of hypotheses, the next by one fewer, and so on;
     # the running maximum keeps the adjusted values in the order of the original ones.

@@ -515,3 +515,22 @@ def test_learners_that_count_by_index_reject_other_arms_in_any_round():
         match="problem must have the same arms in all rounds,.*, got Moving with other arms",
     ):
         play(fixed, Moving(), 8, 2)
+
+
+def test_a_checkpoint_belongs_to_one_probe_with_its_captured_values(tmp_path):
+    count = lambda factor: {"count": Probe(lambda seen: factor * seen.feedback, "sum")}
+    file = tmp_path / "run"
+    play(Index(), Coins(), 4, 2, checkpoint=file, every=0.0, probes=count(1.0))
+    play(Index(), Coins(), 4, 2, checkpoint=file, every=0.0, probes=count(1.0))
+    with pytest.raises(ValueError, match="belongs to another run"):
+        play(Index(), Coins(), 4, 2, checkpoint=file, every=0.0, probes=count(2.0))
+
+
+def test_a_learner_that_rejects_feedback_stops_the_run_in_the_first_round():
+    def validate(self, context, action, feedback):
+        if feedback is not None and bool((feedback < 2).all()):
+            raise ValueError("feedback must be at least 2")
+
+    strict = type("Strict", (Index,), {"validate": validate})()
+    with pytest.raises(ValueError, match="^feedback must be at least 2"):
+        play(strict, Coins(), 3, 2)

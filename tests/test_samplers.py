@@ -300,12 +300,14 @@ def test_a_pruned_trial_counts_with_its_last_intermediate_value():
     assert search.values[6] == -7.0
 
 
-def test_infinite_values_are_the_best_and_the_worst_finite_ones_so_far():
+@pytest.mark.parametrize("huge", [math.inf, 1e40])
+@pytest.mark.parametrize("kind", KINDS)
+def test_huge_values_are_the_best_and_the_worst_usable_ones_so_far(kind, huge):
     def infinite(trial):
         value = sphere(trial)
-        return {5: float("inf"), 6: -float("inf")}.get(trial.number, value)
+        return {5: huge, 6: -huge}.get(trial.number, value)
 
-    sampler = TuRBOSampler(n_startup_trials=7, seed=0)
+    sampler = kind(n_startup_trials=7, seed=0)
     study = study_of(sampler, 9, infinite)
     (search,) = sampler._searches.values()
     before = [-t.value for t in study.trials[:5]]

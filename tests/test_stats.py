@@ -297,3 +297,25 @@ def test_intervals_have_the_tail_share_of_their_trials():
     assert stats.geometric_ratio(a, b).tail == tail_share(np.log(a / b))
     each = {"a": stats.mean(a), "b": stats.mean(b), "few": stats.mean(a[:5])}
     assert stats.largest(each).tail == max(tail_share(a), tail_share(b))
+
+
+@pytest.mark.parametrize("level", [0, 1, 95, math.nan])
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda level: stats.mean([1.0, 2.0], level),
+        lambda level: stats.band([[1.0], [2.0]], level),
+        lambda level: stats.ratio([1.0, 2.0], [1.0, 2.0], level=level),
+        lambda level: stats.proportion(1, 2, level),
+        lambda level: stats.slope([1.0, 2.0], [[1.0, 2.0]], level),
+        lambda level: stats.trials_needed(0.1, level),
+    ],
+)
+def test_a_level_is_a_probability(of, level):
+    with pytest.raises(ValueError, match="^level must be above 0 and below 1, got"):
+        of(level)
+
+
+def test_holm_takes_p_values_only():
+    with pytest.raises(ValueError, match="^p must contain p-values from 0 to 1 only, got {'b': 2}"):
+        stats.holm({"a": 0.5, "b": 2})

@@ -115,7 +115,7 @@ def result(claim: dict) -> str:
     parts = [shown, claim["reason"], claim.get("run")]
     if "needed" in claim:
         count = f"about {claim['needed']:,}" if claim["needed"] <= 10**6 else "more than a million"
-        parts.append(f"{count} trials would decide it")
+        parts.append(f"an n of {count} would decide it")
     if other := claim.get("replication"):
         text = _number(other, claim["side"])
         if "first" in claim:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import hashlib
 import inspect
 import math
 import sys
@@ -16,6 +17,7 @@ PLAIN = (bool, int, float, str, type(None))
 PACKAGES = ("paperlib", "companion")
 LONG = 200  # maximum number of characters of a line
 FEW = 10  # maximum size of an array whose numbers are shown
+MANY = 1000  # maximum size of a captured array that is described by its numbers
 
 
 def qualified_name(x: Any) -> str:
@@ -103,9 +105,11 @@ def describe(x: Any) -> Any:
         }
     # A function from a notebook, or a lambda, has no unique name, so its source code identifies it.
     if hasattr(x, "__qualname__"):
+        if inspect.ismethod(x) and not inspect.isclass(x.__self__):
+            return {"kind": qualified_name(x.__func__), "self": _describe_held(x.__self__)}
         known = x.__module__ != "__main__" and "<" not in x.__qualname__
         try:
-            return qualified_name(x) if known else inspect.getsource(x)
+            return qualified_name(x) if known else _describe_source(x)
         except (OSError, TypeError) as error:  # functions from Python's prompt have no source file
             raise ValueError(
                 f"a function of a configuration must be defined in a file or in a cell of a notebook, because its source code identifies it, got {x!r}"
@@ -115,6 +119,37 @@ def describe(x: Any) -> Any:
     raise ValueError(
         f"a configuration must consist of numbers, strings, tensors, functions, frozen dataclasses and containers of these, got {x!r}"
     )
+
+
+def _describe_source(x: Any) -> Any:
+    """Return the source code of a function or class, for a function together with its defaults and the values it captures."""
+    source = inspect.getsource(x)
+    if not inspect.isfunction(x):
+        return source
+    captured = {
+        name: _describe_held(cell.cell_contents)
+        for name, cell in zip(x.__code__.co_freevars, x.__closure__ or ())
+        if cell.cell_contents is not x  # a function that calls itself
+    }
+    defaults = [*map(_describe_held, (*(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()))]
+    if not captured and not defaults:
+        return source
+    return {"kind": source, "captured": captured, "defaults": defaults}
+
+
+def _describe_held(x: Any) -> Any:
+    """Return the configuration of a value that a function captures: a digest of a large array, the type of an unknown object."""
+    if isinstance(x, (Tensor, np.ndarray)) and math.prod(x.shape) > MANY:
+        array = np.ascontiguousarray(x.detach().cpu() if isinstance(x, Tensor) else x)
+        digest = hashlib.sha256(array.tobytes()).hexdigest()
+        return {"kind": str(x.dtype), "shape": list(x.shape), "sha256": digest}
+    # A list or a dictionary may be a record that the function fills during a run.
+    if isinstance(x, (list, dict, set)):
+        return qualified_name(type(x))
+    try:
+        return describe(x)
+    except (ValueError, RecursionError):  # two functions may capture each other
+        return qualified_name(type(x))
 
 
 def short_repr(x: Any) -> str:

@@ -12,6 +12,7 @@ from toy import Coins, Index
 
 from paperlib.asktell import AskTell
 from paperlib.glbomd import GLBOMD, Bernoulli
+from paperlib.goucb import Bounds, UniformPoint
 from paperlib.play import play
 
 ARMS = np.eye(4)
@@ -386,3 +387,15 @@ def test_later_arms_are_arms_too():
 def test_invalid_seeds_are_rejected(value):
     with pytest.raises(ValueError, match=r"seed must be an integer from 0 to 2\^63 - 1, got "):
         AskTell(Index(), ARMS, seed=value)
+
+
+def test_a_box_does_not_change_between_rounds():
+    box = lambda right: Bounds(torch.zeros(1).double(), torch.tensor([right]).double())
+    search = AskTell(UniformPoint(3), box(1.0))
+    search.tell(search.ask(), 1.0)
+    search.ask(box(1.0))
+    with pytest.raises(
+        ValueError,
+        match=r"^context must be the same box in all rounds, lo=.* hi=\[1\.0\], got lo=.* hi=\[2\.0\]",
+    ):
+        search.ask(box(2.0))

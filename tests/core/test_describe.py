@@ -132,3 +132,44 @@ def test_a_frozen_class_is_a_dataclass():
     assert Inner() == Inner(1.0) and hash(Inner()) == hash(Inner(1.0)) and Own() != Own()
     assert list(inspect.signature(Inner).parameters) == ["width", "pair"]
     assert frozen_dataclass.__dataclass_transform__  # for static type checkers
+
+
+def captures(value, default=0):
+    def probe(seen, added=default):
+        return probe, value, added
+
+    return probe
+
+
+class Kernel:
+    def of(self, x):
+        return x
+
+
+@dataclasses.dataclass(frozen=True)
+class Scaled:
+    scale: float
+
+    def of(self, x):
+        return self.scale * x
+
+
+def test_a_function_is_described_with_the_values_that_it_captures():
+    assert describe(captures(1.0)) == describe(captures(1.0))
+    assert describe(captures(1.0)) != describe(captures(2.0))
+    assert describe(captures(1.0, default=1)) != describe(captures(1.0, default=2))
+    assert describe(Scaled(1.0).of) != describe(Scaled(2.0).of)
+    many = np.arange(2000.0)
+    assert describe(captures(many)) != describe(captures(many + 1))
+    assert len(str(describe(captures(many)))) < 1000
+    assert describe(captures(torch.tensor(many))) != describe(captures(torch.tensor(many) + 1))
+
+
+def test_a_captured_object_that_is_no_configuration_is_described_by_its_class():
+    assert describe(captures(Kernel()))["captured"] == {"value": f"{__name__}.Kernel"}
+    assert describe(Kernel().of)["self"] == f"{__name__}.Kernel"
+
+
+def test_a_function_without_captured_values_is_described_by_its_source():
+    alone = lambda seen: seen
+    assert describe(alone) == "    alone = lambda seen: seen\n"

@@ -78,8 +78,8 @@ def clustered(samples: dict[str, np.ndarray], folds: int, of: str = "mean") -> s
         half = float(t.ppf(0.975, freedom) * np.sqrt(parts.sum()))
     tasks = "" if len(samples) == 1 else f" of {len(samples)} tasks"
     method = f"{of}, 95 % t-interval over {folds} folds of each data set{tasks}"
-    n = sum(len(x) for x in samples.values())
-    return stats.Interval(center, center - half, center + half, n, method)
+    # n counts what is independent: the folds.
+    return stats.Interval(center, center - half, center + half, folds * len(by_data), method)
 
 
 def greatest(
