@@ -317,16 +317,39 @@ def constant_mean(
     return Interval(value, value - q * (value - low), value + q * (high - value), n, method)
 
 
-def geometric_ratio(
-    a, b, *, of: str = "geometric mean ratio", over: str = "paired trials", level: float = LEVEL
+def positive_ratio(
+    a, b, *, of: str = "means", over: str = "trials", level: float = LEVEL
 ) -> Interval:
-    """Return the geometric mean of a / b over the common trials, with the t-interval of the mean logarithm.
+    """Return the ratio of the means of a and b, whose values are above 0, with a t-interval of its logarithm.
 
-    If a value is not above 0, its logarithm does not exist. The interval then extends from 0 to infinity.
+    For few trials it is more reliable than the bootstrap of ``ratio``, whose percentiles are then too narrow. By the delta method, the
+    variance of the logarithm of the ratio is that of the mean of a / mean(a) - b / mean(b). If a value is not above 0, the interval extends
+    from 0 to infinity.
 
     Args:
         a, b: R each.
         of, over: names of the quantity and of the trials, for ``method``.
+
+    Examples:
+        >>> from paperlib.stats import positive_ratio
+        >>> interval = positive_ratio([2.0, 4.0, 6.0], [1.0, 2.0, 4.0])
+        >>> print(f"{interval.estimate:.2f} [{interval.low:.2f}, {interval.high:.2f}]")
+        1.71 [1.07, 2.74]
+    """
+    a, b = _common(a, b)
+    if not ((a > 0).all() and (b > 0).all()):
+        return _unbounded(f"ratio of {of}", len(a), low=0.0)
+    estimate = float(a.mean() / b.mean())
+    half = float(_half(a / a.mean() - b / b.mean(), level))
+    low, high = estimate * math.exp(-half), estimate * float(np.exp(half))
+    method = f"ratio of {of}, {_percent(level)} t-interval over {over}"
+    return Interval(estimate, low, high, len(a), method, tail_share(a - estimate * b, a))
+
+
+def geometric_ratio(a, b, level: float = LEVEL) -> Interval:
+    """Return the geometric mean of a / b over the common trials, with the t-interval of the mean logarithm. ``a``, ``b``: R each.
+
+    If a value is not above 0, its logarithm does not exist. The interval then extends from 0 to infinity.
 
     Examples:
         >>> from paperlib.stats import geometric_ratio
@@ -336,9 +359,9 @@ def geometric_ratio(
     """
     a, b = _common(a, b)
     if not ((a > 0).all() and (b > 0).all()):
-        return _unbounded(of, len(a), low=0.0)
+        return _unbounded("geometric mean ratio", len(a), low=0.0)
     *logarithms, n, _, tail = mean(np.log(a / b), level)
-    method = f"{of}, {_percent(level)} t-interval over {over}"
+    method = f"geometric mean ratio, {_percent(level)} t-interval over paired trials"
     return Interval(*map(math.exp, logarithms), n, method, tail)
 
 

@@ -319,3 +319,23 @@ def test_a_level_is_a_probability(of, level):
 def test_holm_takes_p_values_only():
     with pytest.raises(ValueError, match="^p must contain p-values from 0 to 1 only, got {'b': 2}"):
         stats.holm({"a": 0.5, "b": 2})
+
+
+def test_positive_ratio_covers_in_few_trials():
+    """With five trials, the t-interval contains the true ratio about as often as it states; the bootstrap does less often."""
+    noise = rng(3)
+    inside, bootstrapped = 0, 0
+    for _ in range(400):
+        a, b = np.exp(noise.normal(0, 0.3, (2, 5))) * [[2.0], [1.0]]
+        found = stats.positive_ratio(a, b)
+        inside += found.low <= 2 <= found.high
+        other = stats.ratio(a, b, resamples=500)
+        bootstrapped += other.low <= 2 <= other.high
+    assert found.estimate == pytest.approx(a.mean() / b.mean())
+    assert 0.92 < inside / 400 < 0.98 and bootstrapped / 400 < 0.9
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0])
+def test_positive_ratio_of_other_values_is_unbounded(value):
+    found = stats.positive_ratio([1.0, 2.0], [1.0, value])
+    assert found[1:3] == (0, math.inf) and found.method.endswith(stats.UNDEFINED)

@@ -34,8 +34,8 @@ C23.growth, C23.time.ofulmlogb, C28 and C29, which are reported.
 On 25 November 2026 the rows of C5 and C12 were changed to state that "at most twice" is our threshold; no test changed.
 On 26 November 2026 all claims, sources and descriptions of tests were reworded; no statistic, side or threshold changed.
 On 28 November 2026 the sentences of C2, C14.ball, C19 and C21.c were corrected; no test changed.
-On 29 November 2026 the intervals of the ratios of run times became t-intervals of the mean logarithm, and the estimates geometric
-means over the repetitions, because a bootstrap of five repetitions is too narrow. No side or threshold changed.
+On 29 November 2026 the intervals of the ratios of run times became t-intervals of the logarithm, because a bootstrap of
+five repetitions is too narrow. No statistic, side or threshold changed.
 """
 
 from ..verdicts import Claim, Finding

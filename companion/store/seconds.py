@@ -90,9 +90,9 @@ class Seconds(dict[Run, np.ndarray]):
         rounds: Sequence[np.ndarray] | None = None,
         over: str = "repetitions",
     ) -> stats.Interval:
-        """Return the geometric mean ratio of the typical run times of two runs over the repetitions that they share.
+        """Return the ratio of the typical run times of two runs, averaged over the repetitions that they share.
 
-        Its t-interval is that of the mean logarithm. A bootstrap of few repetitions would be too narrow.
+        Its logarithm has a t-interval. A bootstrap of few repetitions would be too narrow.
 
         Args:
             a, b: the runs in the numerator and in the denominator.
@@ -100,9 +100,7 @@ class Seconds(dict[Run, np.ndarray]):
             over: name of the repetitions, for example "trials" if each repetition had its own draws.
         """
         above, below = (self.typical(run, of, rounds) for run in (a, b))
-        return stats.geometric_ratio(
-            above, below, of=f"geometric mean ratio of {of} seconds", over=over
-        )
+        return stats.positive_ratio(above, below, of=f"{of} seconds", over=over)
 
     def bins(self, run: Run, width: int, of: str = "median") -> tuple[np.ndarray, np.ndarray]:
         """Return the middle rounds of bins of ``width`` rounds, and a statistic of each bin, N x T // width.
