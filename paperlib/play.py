@@ -98,6 +98,9 @@ def play(
     ``core.trees``. Row i always belongs to trial i. If ``trials`` is a number, it must equal the number of rows. If ``trials`` is a
     list, only these trials of a larger run are simulated. For example, trials [3, 5] use rows 3 and 5, and there may be further rows.
 
+    The learner's ``validate`` checks the first context only. Later contexts and the feedback may leave its model, because an experiment may
+    study this; ask/tell checks them in every round.
+
     Args:
         learner: see ``core.contracts.Learner``. The return values of learner and problem are checked in the first round.
         problem: see ``core.contracts.Problem``.
@@ -122,8 +125,8 @@ def play(
 
     Raises:
         ValueError: invalid arguments; per-trial settings of another length; arms that change, if the learner identifies arms by
-            index; feedback of the first round that the learner's ``validate`` rejects; a checkpoint that is damaged or belongs to
-            another run; feedback that is not finite; or a learner that reports ``failed``. For the last two errors, the message contains the round and the trial, and a state from before the failure is
+            index; a checkpoint that is damaged or belongs to another run; feedback that is not finite; or a learner that reports
+            ``failed``. For the last two errors, the message contains the round and the trial, and a state from before the failure is
             saved to ``checkpoint``.
         OSError: the folder of ``checkpoint`` is not writable. If a later save fails, the run continues with one warning.
 
@@ -391,7 +394,6 @@ class _Run:
             answer = problem.respond(instance, t, action, wants, draw)
             if t == begin:
                 contracts.check_response(problem, answer, action, wants)
-                contracts.call_optional(learner, "validate", context, action, answer[0])
             feedback, gap = answer
             # On a GPU, each check waits for the device. Therefore `look` checks the feedback of many rounds at once.
             if not on_host:

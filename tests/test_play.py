@@ -524,13 +524,3 @@ def test_a_checkpoint_belongs_to_one_probe_with_its_captured_values(tmp_path):
     play(Index(), Coins(), 4, 2, checkpoint=file, every=0.0, probes=count(1.0))
     with pytest.raises(ValueError, match="belongs to another run"):
         play(Index(), Coins(), 4, 2, checkpoint=file, every=0.0, probes=count(2.0))
-
-
-def test_a_learner_that_rejects_feedback_stops_the_run_in_the_first_round():
-    def validate(self, context, action, feedback):
-        if feedback is not None and bool((feedback < 2).all()):
-            raise ValueError("feedback must be at least 2")
-
-    strict = type("Strict", (Index,), {"validate": validate})()
-    with pytest.raises(ValueError, match="^feedback must be at least 2"):
-        play(strict, Coins(), 3, 2)
