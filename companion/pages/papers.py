@@ -192,7 +192,8 @@ def finding(found: Finding, claims: dict[str, dict], page: str | None = "") -> s
             plain = f"{{:.{digits_of(value, interval)}g}}".format
         show = lambda x: f"{plain(100 * x)} %" if match[2] else plain(x)
         text = show(value)
-        if heavy:
+        undecided = claims[match[1]]["verdict"] == "inconclusive" and interval
+        if heavy or undecided:
             text += " (95 % interval {} to {})".format(*map(show, interval))
         other = claims[match[1]].get("replication", {})
         if interval and other.get("interval") and disjoint(interval, other["interval"]):

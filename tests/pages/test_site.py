@@ -235,7 +235,7 @@ def test_a_finding_has_the_numbers_of_its_claims():
 
 
 def test_a_finding_shows_how_uncertain_a_number_is():
-    """A heavy-tailed number has its interval, and a number that other seeds contradict has the second number."""
+    """A heavy-tailed or undecided number has its interval; a number that other seeds contradict has the second number."""
     heavy = {**CLAIMS["C2.a"], "interval": [9.876, 14.321], "tail": 0.7}
     said = papers.finding(Finding("{C2.a} times.", {}), {"C2.a": heavy}, None)
     assert said == "12 (95 % interval 9.9 to 14) times."
@@ -252,6 +252,9 @@ def test_a_finding_shows_how_uncertain_a_number_is():
     again["C2.a"]["replication"]["interval"] = [14.3, 15.7]
     assert papers.finding(Finding("{C2.a} times.", {}), again, None) == "12.0 times."
     assert papers.finding(Finding("{C2.a} times.", {}), usual, None) == "12.0 times."
+    undecided = {"C2.a": usual["C2.a"] | {"verdict": "inconclusive"}}
+    said = papers.finding(Finding("{C2.a} times.", {}), undecided, None)
+    assert said == "12.0 (95 % interval 9.88 to 14.3) times."
 
 
 @pytest.mark.parametrize("text", ["It is {C4}.", "It is {C3}."])
