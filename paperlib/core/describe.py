@@ -103,17 +103,8 @@ def describe(x: Any) -> Any:
             "args": describe(x.args),
             "keywords": describe(x.keywords),
         }
-    # A function from a notebook, or a lambda, has no unique name, so its source code identifies it.
     if hasattr(x, "__qualname__"):
-        if inspect.ismethod(x) and not inspect.isclass(x.__self__):
-            return {"kind": qualified_name(x.__func__), "self": _describe_held(x.__self__)}
-        known = x.__module__ != "__main__" and "<" not in x.__qualname__
-        try:
-            return qualified_name(x) if known else _describe_source(x)
-        except (OSError, TypeError) as error:  # functions from Python's prompt have no source file
-            raise ValueError(
-                f"a function of a configuration must be defined in a file or in a cell of a notebook, because its source code identifies it, got {x!r}"
-            ) from error
+        return _describe_code(x)
     if isinstance(x, PLAIN):
         return x
     raise ValueError(
@@ -121,23 +112,36 @@ def describe(x: Any) -> Any:
     )
 
 
-def _describe_source(x: Any) -> Any:
-    """Return the source code of a function or class, for a function together with its defaults and the values it captures."""
-    source = inspect.getsource(x)
+def _describe_code(x: Any, outer: tuple = ()) -> Any:
+    """Return the configuration of a class, a function or a method.
+
+    A function from a notebook, or a lambda, has no unique name, so its source code identifies it, together with its defaults and the
+    values that it captures. ``outer``: the functions that capture it.
+    """
+    if inspect.ismethod(x) and not inspect.isclass(x.__self__):
+        return {"kind": qualified_name(x.__func__), "self": _describe_held(x.__self__)}
+    if x.__module__ != "__main__" and "<" not in x.__qualname__:
+        return qualified_name(x)
+    try:
+        source = inspect.getsource(x)
+    except (OSError, TypeError) as error:  # functions from Python's prompt have no source file
+        raise ValueError(
+            f"a function of a configuration must be defined in a file or in a cell of a notebook, because its source code identifies it, got {x!r}"
+        ) from error
     if not inspect.isfunction(x):
         return source
-    captured = {
-        name: _describe_held(cell.cell_contents)
-        for name, cell in zip(x.__code__.co_freevars, x.__closure__ or ())
-        if cell.cell_contents is not x  # a function that calls itself
+    held = {
+        name: cell.cell_contents for name, cell in zip(x.__code__.co_freevars, x.__closure__ or ())
     }
-    defaults = [*map(_describe_held, (*(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()))]
-    if not captured and not defaults:
-        return source
-    return {"kind": source, "captured": captured, "defaults": defaults}
+    captured = {name: _describe_held(value, (*outer, x)) for name, value in held.items()}
+    values = (*(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values())
+    defaults = [_describe_held(value, (*outer, x)) for value in values]
+    return (
+        {"kind": source, "captured": captured, "defaults": defaults} if held or values else source
+    )
 
 
-def _describe_held(x: Any) -> Any:
+def _describe_held(x: Any, outer: tuple = ()) -> Any:
     """Return the configuration of a value that a function captures: a digest of a large array, the type of an unknown object."""
     if isinstance(x, (Tensor, np.ndarray)) and math.prod(x.shape) > MANY:
         array = np.ascontiguousarray(x.detach().cpu() if isinstance(x, Tensor) else x)
@@ -147,8 +151,10 @@ def _describe_held(x: Any) -> Any:
     if isinstance(x, (list, dict, set)):
         return qualified_name(type(x))
     try:
+        if inspect.isfunction(x):  # two functions may capture each other
+            return x.__qualname__ if any(x is f for f in outer) else _describe_code(x, outer)
         return describe(x)
-    except (ValueError, RecursionError):  # two functions may capture each other
+    except ValueError:
         return qualified_name(type(x))
 
 

@@ -9,6 +9,7 @@ from toy import Index
 
 from paperlib import bkb, glbomd, goucb, linear, nsbco, pfbco
 from paperlib.asktell import AskTell, Optimizer
+from paperlib.asktell.trial import _differing
 from paperlib.core.files import parse_npz
 from paperlib.maths.bounds import Bounds
 
@@ -180,3 +181,12 @@ def test_half_a_file_is_refused(cut, tmp_path):
         ValueError, match="^path must be a complete file that save wrote, got '.*state.npz'"
     ):
         AskTell.load(path, Index())
+
+
+def test_files_of_earlier_versions_have_functions_without_their_captured_values():
+    function = {"kind": "lambda x: factor * x", "captured": {"factor": 2.0}, "defaults": []}
+    here = {"learner": {"rule": function}}
+    assert _differing({"learner": {"rule": function["kind"]}}, here) == {}
+    assert list(_differing({"learner": {"rule": "lambda x: x"}}, here)) == ["learner.rule"]
+    other = {"learner": {"rule": function | {"captured": {"factor": 3.0}}}}
+    assert list(_differing(other, here)) == ["learner.rule.captured.factor"]
