@@ -624,7 +624,6 @@ def test_too_few_trials_are_inconclusive():
     assert few.verdict == "inconclusive"
     assert few.reason == "T = 8; a verdict needs at least 100 trials"
     assert verdicts.judge("toy.C20", found._replace(n=100), profile="paper").verdict == "holds"
-
     # A statistic without a number of trials counts as having none.
     assert verdicts.judge("toy.C20", 1.0, profile="paper").verdict == "inconclusive"
 
