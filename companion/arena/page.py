@@ -20,7 +20,7 @@ ALGORITHM = r"""
 
 **Tracks.** A learner plays with two sets of constants:
 
-1. Theory: the constants of its theorem, with failure probability 0.01. A learner without a theorem has its default settings. There are two departures: BKB has q-bar = 5, because with the theorem's hundreds it is GP-UCB, and GO-UCB, TuRBO and Optuna's samplers repeat their best point after 50 rounds. On problems with a star the theorem does not apply.
+1. Theory: the constants of its theorem, with failure probability 0.01. A learner without a theorem has its default settings. There are three departures: BKB has q-bar = 5, because with the theorem's hundreds it is GP-UCB; GO-UCB has the radius and the ridge of its paper's experiments instead of those of the theorem; and GO-UCB, TuRBO and Optuna's samplers repeat their best point after 50 rounds. On problems with a star the theorem does not apply.
 2. Tuned: one scale per learner multiplies, for example, its confidence radius, its posterior deviation, its step size, its window or the thresholds of its tests. GO-UCB, PF, FKM, Kiefer-Wolfowitz, GLB-OMD, and MASTER on sets, then have other settings, too, which [`arms.py`](../../companion/arena/arms.py) and [`continuous.py`](../../companion/arena/continuous.py) state. The scale is the best of 0.01, 0.03, 0.1, 0.3 and 1 over all problems that the learner plays, on separate trials, of which learners of other libraries have about a third. Therefore a tuned learner can have more regret on a problem than an untuned one.
 
 **Learners.** Each name is one learner per field:

@@ -304,7 +304,7 @@ ERRATA = (
         "E8",
         "Proposition C.4",
         "the first inequality is false, and so is the bound exp(-2 d) that follows from it",
-        "the bound is exp(-(3 ln 3 - 2) d); the conclusion remains true, because d is large",
+        "the bound is exp(-(3 ln 3 - 2) d); the conclusion remains true if d is large, as for lambda <= kappa^2. For lambda above 3 alpha q-bar kappa^2 the bound on the size is below 1 in the first round, and therefore false",
         e8,
     ),
     Erratum(

@@ -10,7 +10,7 @@ REPORTED = (
         "figure_2",
         "largest factor between BKB's variance and the exact variance",
         "3 (alpha at eps = 1/2)",
-        "Theorem 3.1 and Figure 2",
+        "Theorem 3.1, with eps of Section 4",
         "below 3 at all points after 6, 63 and 215 evaluations in {claim('C1') | percent} of the draws, with qbar = 5; the theorem needs a qbar in the hundreds",
     ),
     Reported(

@@ -367,7 +367,7 @@ ERRATA = (  # an entry without a function cannot be shown by a computation
     Erratum(
         "E21",
         "experiments, kappa",
-        "The paper defines kappa over the whole ball. With the arms that we identified, the reported values are those at the true parameter instead. The paper does not describe its arms. By the definition, the logistic values and the Poisson values would require arms of different largest norms.",
+        "The paper defines kappa over the whole ball. With the arms that we identified, the reported values are those at the true parameter instead, the kappa_X of Section 3.3. The paper does not describe its arms. By the definition, the logistic values and the Poisson values would require arms of different largest norms.",
         "We report both: the values at the true parameter, which match the paper's values, and kappa by the definition.",
         e21,
     ),
@@ -392,7 +392,7 @@ ERRATA = (  # an entry without a function cannot be shown by a computation
     Erratum(
         "E25",
         "(31), (32)",
-        "The equations use Lemma 11 with g lambda as its lambda. The lemma requires at least 1, which the paper does not verify. The ridge of Theorem 1 satisfies it; a ridge that is set by hand may not.",
+        "The equations use Lemma 11 with g lambda as its lambda. The lemma requires at least 1, which the paper does not verify. The ridge of Theorem 1 satisfies it for the reward models of this package; in general, and if the ridge is set by hand, it may not be satisfied.",
         "The check of the lemma raises an error for such a setting.",
         e25,
     ),

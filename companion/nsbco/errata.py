@@ -357,7 +357,7 @@ ERRATA = (
     Erratum(
         "E16",
         "Remark 3.2",
-        "L = B_X = ln T and sigma = c_0 = 1 / ln T imply gamma = 1 / ln^2 T, therefore epochs hardly grow. With the corrected N_0 (E1) the first epoch has more than a hundred thousand rounds at T = 2^20, and at smaller horizons the regret is close to the regret of the static baseline. With the printed N_0 the algorithm learns, but then c_0 no longer keeps its queries in every set",
+        "L = B_X = ln T and sigma = c_0 = 1 / ln T imply gamma = 1 / ln^2 T, therefore epochs hardly grow. With the corrected N_0 (E1) the first epoch has more than a hundred thousand rounds at T = 2^20 and d = 2, and at smaller horizons the regret is close to the regret of the static baseline. With the printed N_0 the algorithm learns, but then c_0 no longer keeps its queries in every set",
         "the remark is not used; both versions are compared with the static baseline (C9)",
         e16,
     ),

@@ -103,7 +103,7 @@ OUTCOME = (
     (
         Finding(f"{_GROWS}, and the power is below our threshold 3/4.", {"C1a": "holds"}),
         Finding(
-            f"{_GROWS}, and the power is above our threshold 3/4 (it depends on [the number of changes and the horizons](docs/papers/nsbco.md#regret-against-t)).",
+            f"{_GROWS}, and the power is above our threshold 3/4, as the slope of T^(2/3) ln T is at these horizons (it depends on [the number of changes and the horizons](docs/papers/nsbco.md#regret-against-t)).",
             {"C1a": "fails"},
         ),
         Finding(
@@ -112,7 +112,7 @@ OUTCOME = (
         ),
     ),
     Finding(
-        "However, with the paper's constants the tests for changes cannot trigger at [the horizons that we run](docs/papers/nsbco.md#e12), so that MASTER never restarts.",
+        "However, with the paper's constants the tests for changes cannot trigger at [the horizons that we run](docs/papers/nsbco.md#constants), so that MASTER never restarts.",
         {"C12.found": "holds"},
     ),
 )

@@ -238,7 +238,7 @@ def e15() -> dict[str, float]:
 ERRATA = (
     Erratum(
         "E1",
-        "Theorem 1, (12)",
+        "Theorem 1, (12) and Lemma 5",
         "eta n M / (delta D) is T^{-3/5} / (sqrt(2) c), not T^{-3/5} / sqrt(2) as printed. Therefore the proof needs c >= 1 for every r, whereas doubling needs c <= r. In addition, the printed rate depends on the unit of length.",
         'eta has an additional factor c. eta_rule="paper" uses the printed eta, and the printed bound is refused for c below 1.',
         e1,
@@ -282,7 +282,7 @@ ERRATA = (
         "E7",
         "experiments, matrix completion",
         "The closed form of the linear oracle is valid for {X >= 0, tr X = k}, not for the nuclear-norm ball. The dimension of the gradient estimates is not stated.",
-        "There are three modes, and p (p + 1) / 2 coordinates. No statement is certified with the printed oracle.",
+        "There are three modes, and p (p + 1) / 2 coordinates. One mode is {X >= 0, tr X <= k}, because the paper also mentions positive semidefinite matrices. No statement is certified with the printed oracle.",
         e7,
     ),
     Erratum(

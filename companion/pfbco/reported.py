@@ -141,7 +141,7 @@ REPORTED = (
     Reported(
         "growth",
         "growth factor of PF's regret from dimension 1 to 5, T = 32768",
-        "no statement (the upper bound is linear in n, a factor of 5)",
+        "no statement (the upper bound is affine in n)",
         "Theorem 1",
         "{numbers.dimension.mean[3] / numbers.dimension.mean[0]}; the regret is affine in n, the largest residual is {claim('C7.linear') | percent}",
     ),

@@ -160,7 +160,7 @@ def theorem_4_1(regret: Any, n: int, T: int, c: Constants) -> Check:
     )
 
 
-@statement("Remark 4.2, no regret", f"{PAPER}, Remark 4.2")
+@statement("Remark 4.2, no regret", f"ours, after {PAPER}, Remark 4.2")
 def exponent(regret: Any, horizons: Sequence[int]) -> Check:
     """Regret of Phase II grows slower than T: the 98 % bootstrap interval (over trials) of the slope of ln E[regret] in ln T lies below 1.
 
