@@ -50,9 +50,9 @@ LOGISTIC, POISSON, SCALE, COVERTYPE, THEORY = (
 REGRETS, TIMES = "Section 5, Figures 1a-b", "Section 5, Figure 1c"  # places in the paper
 FOREST = "ours, after Appendix F.3, which does not name the methods, and Figure 4a"
 OURS = "at shrink factor 0.05, which we chose (the paper reports no factor)"
-TOTAL = "ratio of total run times of whole runs, one trial, 95 % interval over repetitions"
+TOTAL = "ratio of total run times of whole runs, one trial, 95 % t-interval over repetitions"
 SAMPLED = (
-    "ratio of total run times of the sampled rounds, one trial, 95 % interval over repetitions"
+    "ratio of total run times of the sampled rounds, one trial, 95 % t-interval over repetitions"
 )
 RATIO = "ratio of mean final regrets, 95 % bootstrap interval over trials"
 EACH = "; computed for each other method, and the least favorable result decides"
@@ -213,7 +213,7 @@ CLAIMS = [
             f"glbomd.C9.kappa.{link}",
             source,
             f"GLB-OMD's run time per round does not depend on kappa ({link}, S=9 compared with S=3; we test for a ratio between 0.8 and 1.25)",
-            "ratio of median run times per round, one trial, 95 % interval over repetitions",
+            "ratio of median run times per round, one trial, 95 % t-interval over repetitions",
             "within",
             (0.8, 1.25),
             SCALE,
