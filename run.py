@@ -110,7 +110,7 @@ def parser() -> argparse.ArgumentParser:
         "--profile",
         choices=("quick", "paper", "replication"),
         default="quick",
-        help="quick: small and fast; paper: the papers' own sizes; replication: the same sizes with other seeds",
+        help="quick: small and fast; paper: the papers' own sizes; replication: the paper profile with other seeds",
     )
     figures.add_argument(
         "--only",

@@ -91,3 +91,14 @@ OUTCOME = (
         {"C23.warm": "holds"},
     ),
 )
+
+TERMS = {  # names in figures and tables -> meaning
+    "BKB": 'the paper\'s algorithm with qbar = 5; a number is another qbar; "one sample per arm": `merge="arms"`, which keeps or drops all pulls of an arm together; "incremental": the dictionary is updated in each round, instead of sampled anew',
+    "LazyBKB": "BKB that keeps its dictionary until the variance may have shrunk by a constant factor",
+    "exact GP-UCB": 'GP-UCB without a sketch; "unique arms": with rank-one updates on the pulled arms; "refitted": the posterior is computed from the whole history in every round',
+    "SoR": 'UCB with the variance of the subset of regressors; "adaptive": with BKB\'s dictionary rule; "20 fixed": with 20 arms fixed beforehand',
+    "DTC": "UCB with BKB's variance (the deterministic training conditional) on 20 arms fixed beforehand",
+    "RFF, QFF": "UCB on random or on quadrature Fourier features, with their number",
+    "OFUL, SOFUL, CBRAP": "for linear rewards: UCB on the features; the same with a Frequent-Directions sketch, or on a random projection, with the number of rows or dimensions",
+    "uniform play": "a random arm in every round",
+}

@@ -384,8 +384,15 @@ def draw_overview(profile: str, found: dict[str, dict[str, Any]]) -> Drawing:
 
 def _ends_text(covers: dict[str, dict[str, Any]]) -> str:
     """Return the last value of each curve as text, by paper."""
+
+    def named(learner: str) -> str:
+        label = line_style(learner)["label"]
+        return learner if "$" in label else label  # a text for screen readers has no formulas
+
     lists = {
-        name: ", ".join(f"{learner}: {format_number(y)}" for learner, y in cover["ends"].items())
+        name: ", ".join(
+            f"{named(learner)}: {format_number(y)}" for learner, y in cover["ends"].items()
+        )
         for name, cover in covers.items()
     }
     return "; ".join(f"{name} ({text})" for name, text in lists.items())

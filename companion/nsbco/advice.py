@@ -5,7 +5,7 @@
 
 from collections.abc import Mapping
 
-from paperlib.nsbco.theory.constants import reference
+from paperlib.nsbco import Optimizer, ball
 
 from .proofs.schedule import WEAK, first_of_any
 
@@ -54,11 +54,12 @@ def advice(claims: Mapping[str, dict]) -> str:
         f"`KieferWolfowitz({GAIN:.1f})` averages over {2 * GAIN:.0f} d rounds and lags behind a faster maximizer. "
         '`Optimizer(policy="track", drift=...)` computes the gain from the speed of the drift.'
     )
-    steps = [f"{reference(DIM).rounds_before_step(step):,}" for step in (1, 2, 3)]
+    optimizer = Optimizer(ball([0.0] * DIM), concavity=1.0, smoothness=2.0, noise=0.1)
+    steps = [f"{optimizer.rounds_before_step(step):,}" for step in (1, 2, 3)]
     words.append(
         "No learner can beat a fixed point before its center has moved for the first time. GLR and MASTER use the steps of Algorithm 2. For example, in "
-        f"{DIM} dimensions with sigma / L = 1/2 and n_0 = 1, they move after {', '.join(steps[:-1])} and {steps[-1]} rounds. "
-        "`Optimizer.rounds_before_step` computes them for your settings."
+        f"{DIM} dimensions with `smoothness` twice `concavity` and the default `margin`, the center moves after {', '.join(steps[:-1])} and {steps[-1]} rounds "
+        "(`Optimizer.rounds_before_step`)."
     )
     return " ".join(words)
 

@@ -130,6 +130,7 @@ TERMS = {  # names in figures and tables -> meaning
     "SW-LS": "the same with a sliding window instead of discounts",
     "oracle": "knows V_T, and restarts or sets its window accordingly",
     "static baseline": "plays the center of the set in every round",
-    "abrupt5, abrupt17": "paths whose maximizer jumps between 5 or 17 segments, so 4 or 16 changes",
-    "rotation4, triangle8, sinusoid10": "paths of a moving maximizer with V_T = 4, 8 and 10",
+    "abrupt5, abrupt17, abrupt33": "paths whose maximizer jumps between 5, 17 or 33 segments, so 4, 16 or 32 changes",
+    "rotation4, rotation32, triangle8, sinusoid10": "paths of a moving maximizer with V_T = 4, 32, 8 and 10",
+    "walk, level": "a random walk of the maximizer; a path on which only the level of the rewards changes",
 }

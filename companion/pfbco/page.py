@@ -71,15 +71,15 @@ FIGURES = {  # name of the file -> title, in the order of the page
 
 OUTCOME = (
     Finding(
-        "On the quadratic losses of Figure 1a, PF's average loss rises at first and later falls to {C1a.final} times its largest value, as the paper reports; whether it also falls between the last two epochs in 90 % of the trials, our second criterion, is inconclusive.",
+        "On the quadratic losses of Figure 1a, PF's average loss rises at first and later falls to {C1a.final} times its largest value, as the paper reports; our second criterion, that it also falls between the last two epochs in 90 % of the trials, is inconclusive.",
         {"C1a.final": "holds", "C6.a.pf": "holds", "C1a.epochs": "inconclusive"},
     ),
     Finding(
-        "However, in Figure 1 PF does not learn from its feedback: if the signs of the observed losses are flipped at random, its final average loss hardly changes ([Figure 1a](docs/papers/pfbco.md#n1.a), [1b](docs/papers/pfbco.md#n1.b) and [1c](docs/papers/pfbco.md#n1.c)).",
+        "However, in Figure 1, at c = 0.1, our choice of a constant that the paper does not give, PF does not learn from its feedback: if the signs of the observed losses are flipped at random, its final average loss hardly changes ([Figure 1a](docs/papers/pfbco.md#n1.a), [1b](docs/papers/pfbco.md#n1.b) and [1c](docs/papers/pfbco.md#n1.c)).",
         {"N1.a": "holds", "N1.b": "holds", "N1.c": "holds"},
     ),
     Finding(
-        "This is at c = 0.1, which we chose because the paper does not give this constant; with practical constants, our addition, PF learns, and on quadratic losses at c = 1 its loss over the last quarter of the rounds is {N2:%} of the loss of its control, but over all rounds, also with a warm start, it is still {N4.center} times the loss of staying at the center.",
+        "With practical constants, our addition, PF learns: on quadratic losses at c = 1 its loss over the last quarter of the rounds is {N2:%} of the loss of its control, but over all rounds, also with a warm start, it is {N4.center} times the loss of staying at the center.",
         {"N2": "holds", "N4.center": "holds"},
     ),
 )

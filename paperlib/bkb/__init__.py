@@ -55,7 +55,7 @@ CHOICES = [
     (
         "a fixed set of arms and a smooth function of unknown form, many hundreds of rounds or more",
         ["LazyBKB"],
-        'the cost per round is proportional to the arms times the dictionary; `merge="arms"` misses fewer directions',
+        'the time per round is proportional to the number of arms times the size of the dictionary; with `merge="arms"` the dictionary is larger, and represents the function better',
     ),
     (
         "the same, a few hundred rounds",

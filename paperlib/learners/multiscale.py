@@ -2,7 +2,7 @@
 
 Copies of the base learner run on random windows of rounds, whose lengths are powers of two. Blocks of rounds, with lengths 1, 2, 4,
 ..., follow each other; the windows of a block lie within it. Two tests compare the observed rewards with the copies' optimistic
-estimates of the best mean reward. If a test fails, the environment has probably changed, and the learner restarts with a block of
+estimates of the best mean reward. If a test triggers, the environment has probably changed, and the learner restarts with a block of
 length 1.
 Source: Wei & Luo, "Non-stationary reinforcement learning without prior knowledge: an optimal black-box approach" (COLT
 2021); Wang (2025), Algorithm 1. "MALG" is the schedule alone, "MASTER" the schedule with both tests.
@@ -226,7 +226,7 @@ def swap_threads(
 
 @frozen_dataclass
 class Multiscale(Wrapper):
-    """MALG and MASTER: run copies of the base on random windows of lengths 1, 2, 4, ...; restart when a test fails.
+    """MALG and MASTER: run copies of the base on random windows of lengths 1, 2, 4, ...; restart when a test triggers.
 
     Several scheduled windows may cover a round. The copy on the shortest of them chooses the action, and the others are paused. The
     base needs two methods, which draw no random numbers:
@@ -241,10 +241,10 @@ class Multiscale(Wrapper):
 
     Attributes:
         base: the learner to copy, see above.
-        A1: > 0, Test 1 fails if the mean reward over a window of order m is at least U_t + A1 / sqrt(2^m), where U_t is the
+        A1: > 0, Test 1 triggers if the mean reward over a window of order m is at least U_t + A1 / sqrt(2^m), where U_t is the
             minimum of r-bar over the block; inf disables the test. A number or one value per trial; the paper uses
             9 rho-hat(1).
-        A2: > 0, Test 2 fails if the mean of r-bar - y over the t' rounds of the block so far is at least A2 / sqrt(t'), where y
+        A2: > 0, Test 2 triggers if the mean of r-bar - y over the t' rounds of the block so far is at least A2 / sqrt(t'), where y
             is the reward; inf disables the test. A number or one value per trial; the paper uses 3 rho-hat(1).
         logarithmic: which of "A1" and "A2" are multiplied by log2 T + 1.
         least_order: smallest order of the windows. The window that is the whole block may have a smaller order.
@@ -384,7 +384,7 @@ class Multiscale(Wrapper):
     def update(
         self, state: MultiscaleState, context: Any, action: Tensor, feedback: Tensor, draw: Draw
     ) -> MultiscaleState:
-        """Update the active thread and run both tests. If a test fails in a trial, a block of order 0 starts there."""
+        """Update the active thread and run both tests. If a test triggers in a trial, a block of order 0 starts there."""
         base = self.base.update(state.base, context, action, feedback, draw)
         bar, y, live, opened = as_numpy_if_cpu(
             self.base.optimistic(base), feedback, state.live, state.opened
@@ -421,7 +421,7 @@ class Multiscale(Wrapper):
     ) -> tuple[Tensor, Tensor]:
         """Return the number of restarts and the log, with a new entry in the trials ``failed``.
 
-        If both tests fail, the entry names Test 1. If Test 1 fails for several windows, the entry has the lowest order.
+        If both tests trigger, the entry names Test 1. If Test 1 triggers for several windows, the entry has the lowest order.
         """
         first = above.any(1)
         order = torch.where(first, first_true(above) + 1, 0)

@@ -81,7 +81,7 @@ CHOICES = [
     (
         "the same, and the maximizer moves slowly all the time, or you do not know how it moves",
         ['Optimizer(policy="discounted")', "DiscountedLeastSquares(64)"],
-        "less regret than MASTER on the gallery's paths at T = 2^17, more at some hundreds of rounds; the window is a guess, and you must know the curvature, equal in all directions",
+        "less regret than MASTER on abrupt and smooth paths at T = 2^17, more at some hundreds of rounds; the window is a guess, and you must know the curvature, equal in all directions",
     ),
     (
         "the same, with a curvature that depends on the direction",

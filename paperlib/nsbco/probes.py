@@ -88,7 +88,7 @@ def live_windows(seen: Round) -> Tensor:
 
 @dataclass(frozen=True)
 class TestStatistics:
-    """Statistics of the tests, R x (3 + O): r-bar_t, U_t, the largest A_2 and for every order the largest A_1 with which a test fails.
+    """Statistics of the tests, R x (3 + O): r-bar_t, U_t, the largest A_2 and for every order the largest A_1 with which a test triggers.
 
     U_t is the least r-bar of the block including this round, even if the round ends in a restart. The statistic of Test 2 is
     sqrt(t') times the mean of r-bar - y over the block's t' rounds. The statistic of Test 1 is sqrt(2^m) (mean over the

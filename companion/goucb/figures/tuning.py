@@ -260,7 +260,8 @@ def draw_final_table(
     for task, traces in found.items():
         end = {name: last_simple(trace).mean() for name, trace in traces.items()}
         least[task] = [name for name in end if end[name] < min(end.values()) + NOTHING]
-    words = "; ".join(f"{task}: {' = '.join(names)}" for task, names in least.items())
+    named = {task: head.replace("-\n", "-").replace("\n", ", ") for task, head in heads.items()}
+    words = "; ".join(f"{named[task]}: {' = '.join(names)}" for task, names in least.items())
     caption = f"Simple regret after {sizes.total} evaluations of methods in current use{said}, in percentage points of accuracy: means over {sizes.folds} folds in {sizes.field_designs} design{'s' * (sizes.field_designs > 1)} each, with half the width of the 95 % t-interval over folds. Bold: the lowest value of a task. Lowest by task: {words}."
     alt = f"A table of simple regret with a row per method and a column per task. Lowest by task: {words}."
     trials = sizes.folds * sizes.field_designs

@@ -337,7 +337,7 @@ def tests(y: Any, rbar: Any, live: np.ndarray, restarts: Any, A1: float, A2: flo
         before, total, excess = (np.where(begins, 0, x) for x in (before, total, excess))
         U = np.where(begins, np.inf, U)
     return tests.statement.check(
-        "rounds that restart without a failed test, or do not with one: 0",
+        "rounds that restart without a triggered test, or do not with one: 0",
         {"A_1": A1, "A_2": A2, "restarts": int(failed.sum())},
         wrong,
         0.0,
