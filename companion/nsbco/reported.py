@@ -81,7 +81,7 @@ REPORTED = (
         "exponent of T in the stationary regret of gradient steps proportional to 1 / t",
         "1/2, up to logarithms, also for arbitrary sequences",
         "Section 5",
-        "{claim('C7.egs')} on stationary functions; {claim('C14.fast')} on a sequence that changes in every round",
+        "{claim('C7.egs')} on stationary functions; {claim('C14.fast')} on a sequence that jumps every 64 rounds",
     ),
     Reported(
         "stationary",
