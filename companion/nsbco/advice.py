@@ -5,7 +5,7 @@
 
 from collections.abc import Mapping
 
-from paperlib.nsbco import Optimizer, ball
+from paperlib.nsbco.optimizer import Optimizer, ball
 
 from .proofs.schedule import WEAK, first_of_any
 
