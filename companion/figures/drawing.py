@@ -319,11 +319,15 @@ def legend(fig: Figure, *, columns: int = 4) -> None:
 
 def band_note(traces: dict[str, Trace]) -> str:
     """Return a sentence for the caption that states the meaning of the bands and the number of trials."""
-    counts = {name: len(trace.trials) for name, trace in traces.items()}
+    counts = {line_style(name)["label"]: len(trace.trials) for name, trace in traces.items()}
+    return f"Bands: pointwise {100 * stats.LEVEL:g} % t-intervals of the mean over {trial_note(counts)}."
+
+
+def trial_note(counts: Mapping[str, int]) -> str:
+    """Return the number of trials as text, with the names that have fewer trials: "100 trials (OFUGLB 20)"."""
     most = max(counts.values())
-    fewer = ", ".join(f"{line_style(name)['label']} {n}" for name, n in counts.items() if n != most)
-    more = f" ({fewer})" if fewer else ""
-    return f"Bands: pointwise {100 * stats.LEVEL:g} % t-intervals of the mean over {most} trials{more}."
+    fewer = ", ".join(f"{name} {n}" for name, n in counts.items() if n != most)
+    return f"{most} trials" + (f" ({fewer})" if fewer else "")
 
 
 def _label_ends(ax: Axes) -> None:

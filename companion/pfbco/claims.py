@@ -99,9 +99,6 @@ RISES = {
 }  # the larger and the smaller number of rounds that C6 compares
 # Conditions of one panel or curve that its claims name
 DENSE = {"c": " (with a dense eigenvalue routine; the paper uses power iterations)"}
-NORM = {
-    "b": "; with n as the norm of the whole noise, the ratio would be sqrt(n) times as large, and within the limits"
-}
 TIE = "; with our rule for a gradient of 0 (E8)"
 
 
@@ -401,7 +398,7 @@ CLAIMS = [
         Claim(
             f"pfbco.C9.{panel}",
             f"{TEXT}, by our criterion",
-            f"The noise of StochOCG's gradients is comparable to the noise of PF's estimates (Figure 1{panel}; noise of standard deviation n per coordinate, our reading (E10){NORM.get(panel, '')}; c = 0.1, our choice; c = 1 is reported separately)",
+            f"The noise of StochOCG's gradients is comparable to the noise of PF's estimates (Figure 1{panel}; noise of standard deviation n per coordinate, our reading (E10); with n as the norm of the whole noise, the ratio would be sqrt(n) times as large; c = 0.1, our choice; c = 1 is reported separately)",
             f"mean norm of PF's estimates / mean norm of StochOCG's noise, {BOOT}{both}{AT}",
             "within",
             (0.5, 2.0),

@@ -407,19 +407,22 @@ class Multiscale(Wrapper):
             # Test 2: the optimistic estimates of the block are too far above its rewards.
             # The cast is needed because torch would take roots of integers in float32.
             length = xp.asarray(played, dtype=heard.dtype)
-            failed = above.any(1) | (excess / length >= divide_by_sqrt(A2, length))
-            if any_on_host(failed):
-                restarts, log = self._logged(state, *as_tensors(above, failed), rounds)
-                n, played = masked_fill(n, failed, 0), masked_fill(played, failed, 0)
-                least = masked_fill(least, failed, math.inf)
-                excess, heard = masked_fill(excess, failed, 0.0), masked_fill(heard, failed, 0.0)
+            triggered = above.any(1) | (excess / length >= divide_by_sqrt(A2, length))
+            if any_on_host(triggered):
+                restarts, log = self._logged(state, *as_tensors(above, triggered), rounds)
+                n, played = masked_fill(n, triggered, 0), masked_fill(played, triggered, 0)
+                least = masked_fill(least, triggered, math.inf)
+                excess, heard = (
+                    masked_fill(excess, triggered, 0.0),
+                    masked_fill(heard, triggered, 0.0),
+                )
         moved = as_tensors(n, played, least, excess, heard)
         return MultiscaleState(base, *state[1:5], *moved, restarts, log, rounds, state.horizon)
 
     def _logged(
-        self, state: MultiscaleState, above: Tensor, failed: Tensor, rounds: int
+        self, state: MultiscaleState, above: Tensor, triggered: Tensor, rounds: int
     ) -> tuple[Tensor, Tensor]:
-        """Return the number of restarts and the log, with a new entry in the trials ``failed``.
+        """Return the number of restarts and the log, with a new entry in the trials ``triggered``.
 
         If both tests trigger, the entry names Test 1. If Test 1 triggers for several windows, the entry has the lowest order.
         """
@@ -427,7 +430,7 @@ class Multiscale(Wrapper):
         order = torch.where(first, first_true(above) + 1, 0)
         test = torch.where(first, 1, 2)
         entry = torch.stack([torch.full_like(test, rounds), test, order], 1)
-        return log_restart(state.restarts, state.log, entry, failed)
+        return log_restart(state.restarts, state.log, entry, triggered)
 
     def restart(
         self, state: MultiscaleState, context: Any, horizon: int | None, draw: Draw

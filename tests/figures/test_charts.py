@@ -227,3 +227,9 @@ def test_controls_with_the_same_style_are_labelled():
     legend = axes[0, 0].get_legend_handles_labels()[1]
     assert named == {figures.line_style(name)["label"] for name in alike}
     assert figures.line_style("uniform")["label"] in legend and named.isdisjoint(legend)
+
+
+def test_the_overview_names_curves_in_its_alternative_text_as_in_the_legend():
+    covers = {"pfbco": {"ends": {"PF, sham": 0.945}}, "bkb": {"ends": {"BKB 1": 597.0}}}
+    said = "pfbco (PF, sign-flipped feedback: 0.945); bkb (BKB 1: 597)"
+    assert charts._ends_text(covers) == said

@@ -42,7 +42,7 @@ C29.regret C29.radius
 PARTS = {
     **{f"C{i}": {f"C{i}.S3", f"C{i}.S5"} for i in (1, 2, 3, 4, 5, 6, 7, 8, 12, 13)},
     "C9": {"C9.kappa.logistic", "C9.kappa.poisson"},
-    "C19": {"C5", "C5.S7", "C5.S9"},
+    "C19": {"C5", "C5.S7", "C5.S9", "C12"},
 }
 
 # The sides and thresholds that were fixed in advance.

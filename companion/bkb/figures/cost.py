@@ -11,7 +11,7 @@ from paperlib.bkb.model.confidence import Confidence
 from paperlib.bkb.theory import constants as theory
 from paperlib.core.trace import Trace
 
-from ...figures.drawing import Drawing, legend, line_style, panels, style_context
+from ...figures.drawing import Drawing, legend, line_style, panels, style_context, trial_note
 from ...store.seconds import Seconds
 from ...study import Study
 from ...styles import COLORS
@@ -59,7 +59,7 @@ def draw_dictionary_size(
         fig,
         trials=trials,
         numbers=numbers,
-        caption=f"Size of the dictionary (number of arms) against the round, on log axes, with qbar = {qbar:g}. Also shown: the number of pulled arms, qbar times the exact effective dimension, and two bounds on the number of pulls in the dictionary for eps = 1/2. These are the bound printed in Theorem 3.1 and the same bound without its factor 1 + kappa^2 / lambda. A bound above the line of t is vacuous. Curves: means; bands: pointwise 95 % t-intervals over {_counted(trials)} trials. On the smooth function the dictionary grows far more slowly than the number of pulled arms.",
+        caption=f"Size of the dictionary (number of arms) against the round, on log axes, with qbar = {qbar:g}. Also shown: the number of pulled arms, qbar times the exact effective dimension, and two bounds on the number of pulls in the dictionary for eps = 1/2. These are the bound printed in Theorem 3.1 and the same bound without its factor 1 + kappa^2 / lambda. A bound above the line of t is vacuous. Curves: means; bands: pointwise 95 % t-intervals over {trial_note(trials)}. On the smooth function the dictionary grows far more slowly than the number of pulled arms.",
         alt="Two panels on log axes. On 200 arms the size of the dictionary stays a little below the number of pulled arms. On the smooth function the dictionary levels off while the number of pulled arms keeps growing. Both bounds are far above the dictionary.",
     )
 
@@ -156,11 +156,6 @@ def _fraction(share: float) -> str:
     if share in (0, 1):
         return f"{share:g}"
     return ">.99" if share > 0.995 else f"{share:.2f}".lstrip("0")
-
-
-def _counted(trials: Mapping[str, int]) -> str:
-    """Return the numbers of trials of both problems as text, once if they are equal."""
-    return " and ".join(map(str, dict.fromkeys(trials.values())))
 
 
 # ---- Run time per round ------------------------------------------------------------------------------------

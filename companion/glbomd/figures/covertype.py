@@ -8,7 +8,16 @@ from paperlib.core.trace import Trace
 
 from ...datasets.covertype import CovertypeArms
 from ...figures.charts import scatter_panel, sweep_panel
-from ...figures.drawing import DOUBLE, Drawing, band_note, legend, panels, regret_panel, time_panel
+from ...figures.drawing import (
+    DOUBLE,
+    Drawing,
+    band_note,
+    legend,
+    panels,
+    regret_panel,
+    time_panel,
+    trial_note,
+)
 from ...store.seconds import Seconds
 from .shared import bars_note, trials_of
 
@@ -108,14 +117,12 @@ def draw_sweep(
     )
     axes[0, 0].tick_params(axis="x", rotation=45)
     legend(fig, columns=5)
-    few = trials["OFUGLB"]
-    fewer = f" ({few} for OFUGLB and OFULog-r)" if few != trials["GLB-OMD"] else ""
     return Drawing(
         fig,
         trials=trials,
         data_checksum=checksum,
         numbers=numbers,
-        caption=f"Covertype, real data: final regret against the common shrink factor of all confidence sets. Horizontal lines are controls without confidence sets. Error bars: 95 % t-intervals of the mean over {trials['GLB-OMD']} trials{fewer}. The order of the methods depends on the factor. GLB-OMD has its lowest mean regret at 0.05; OFUGLB has nearly the same at 0.05 and 0.1.",
+        caption=f"Covertype, real data: final regret against the common shrink factor of all confidence sets. Horizontal lines are controls without confidence sets. Error bars: 95 % t-intervals of the mean over {trial_note(trials)}. The order of the methods depends on the factor. GLB-OMD has its lowest mean regret at 0.05; OFUGLB has nearly the same at 0.05 and 0.1.",
         alt="One curve per method. For most methods, regret rises steeply towards factor 1. The best factor differs between the methods; it is 0.05 for GLB-OMD. The order of the methods changes along the axis.",
     )
 
